@@ -1,6 +1,6 @@
 #!/bin/bash
-# Proves that a bare Debian 12 is enough: makes a chroot with nothing in it, clones the
-# committed state of this repository into it, and runs ./dev there. See --help.
+# Proves that a bare Debian 12 is enough: makes an empty chroot, clones the committed state of this
+# repository into it, and runs ./dev there. See --help.
 set -euo pipefail
 
 usage() {
@@ -31,8 +31,8 @@ die() {
   exit 1
 }
 
-# Runs a command in the room. Mounts and processes live in namespaces of their own, so
-# that nothing is left over when it ends, however it ends.
+# Runs a command in the room. Mounts and processes are in namespaces of their own, so that nothing
+# is left over, however the command ends.
 enter() {
   unshare --mount --propagation private --pid --fork --kill-child \
     bash -c '

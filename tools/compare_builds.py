@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""How much faster or slower a module runs with another build, another schedule, or compiled otherwise.
+"""Compares the speed of a module in several builds, with other schedules, or compiled differently.
 
 usage: compare_builds.py [--seconds 2] [--threads 1] [--tier 2] MODEL.vmfb NAME=BIN[,schedules=DIR][,model=OTHER.vmfb]...
 
-BIN is a folder with vm-bench (and ../jit/libember_jit.so beside it), such as a copy of bazel-bin/tools. All call the model
-in turns, one call each (turns.py), once every dispatch has its kernel. "ratio" is the median, over the turns, of a call's
-time by that of the first build's call of that turn: it holds on a machine that others use, too.
+BIN is a folder with vm-bench (and with ../jit/libember_jit.so), such as a copy of bazel-bin/tools. Once every dispatch has
+its kernel, the builds take turns to call the model, one call each (turns.py). "ratio" is the median over the rounds of a
+call's time divided by the time of the first build's call in the same round. It is valid even while other programs use the
+machine.
 
   cp -rL bazel-bin/tools /tmp/old/tools; ...
   compare_builds.py resnet50.vmfb old=/tmp/old/tools new=bazel-bin/tools

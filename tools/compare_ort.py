@@ -5,21 +5,21 @@ usage: compare_ort.py [--rounds 3] [--threads 1,2] [--seconds 5] [--shape NAME=1
                       [--at "NAME=1x8 NAME=@b.npy"]... [--json FILE] MODEL.onnx...
 
 In a round, both engines run for --seconds each, in processes of their own that take turns: one is stopped
-(SIGSTOP) while the other makes some calls, so that both see the same load of others on the machine, which
-can halve a processor's speed for seconds. The call that a stop cuts through is long; a median does not
-see it. Before that, each engine loads the model and calls it with nothing beside: "first ms".
+(SIGSTOP) while the other makes some calls. So both see the same load of other programs, which can halve a
+processor's speed for seconds. A call during which its process is stopped takes long, but does not change the
+median. Before that, each engine loads the model and calls it while the other does not run: "first ms".
 A row is the median over the rounds of each side's median, their ratio (above 1: Ember is slower), and
 the spread of the rounds ((largest - smallest) / median). Ember runs a module compiled beforehand, in
 seconds that the "compile" column shows; ONNX Runtime reads the .onnx. Memory of ONNX Runtime includes
 node's. Both get the same inputs; "max diff" is the largest difference of any result,
-relative to its largest element. Where MODEL.flops lies beside the model, "of peak" is the share of the
-f32 multiply-add peak, measured in every round.
+relative to its largest element. If there is a file MODEL.flops next to the model, "of peak" is the share of
+the f32 multiply-add peak, which is measured in every round.
 
---shape pins dims when the module is compiled. --at does not: each one is the inputs of one call, and a
-row of its own, of the one module that was compiled with open dims: shapes, or recorded tensors
-(NAME=@FILE.npy). ONNX Runtime loads the model for each, so its side has nothing to carry over.
+--shape pins dims when the module is compiled. --at does not: each one gives the inputs of one call, as shapes
+or recorded tensors (NAME=@FILE.npy), and has a row of its own. All of them run the same module, compiled with
+open dims. ONNX Runtime loads the model for each, so it carries nothing over.
 
-Where things are (environment): EMBER_BIN, the folder of vm-compile and vm-bench (bazel-bin/tools);
+Environment: EMBER_BIN, the folder of vm-compile and vm-bench (bazel-bin/tools);
 ORT_DIR, where `npm install --ignore-scripts onnxruntime-node@1.30.0` was run (~/.cache/ember/ort);
 ORT_BENCH, ort_bench.mjs (../shared/peers/ort_bench.mjs).
 """
@@ -59,7 +59,7 @@ def output_of(command, **kwargs):
 
 
 def input_flags(inputs):
-    """Of Ember's tools and of ort_bench.mjs."""
+    """Returns the flags for Ember's tools and those for ort_bench.mjs."""
     ours, theirs = [], []
     for one in inputs:
         is_file = "=@" in one
@@ -68,7 +68,7 @@ def input_flags(inputs):
     return ours, theirs
 
 
-# A turn has at least so many calls of the slower engine, and lasts at least so many seconds.
+# Least number of calls of the slower engine, and least seconds, for which one engine runs before the other.
 CALLS_PER_TURN = 5
 SHORTEST_TURN = 0.1
 # Large enough that --seconds, not the number of runs, ends the measurement.
@@ -104,7 +104,7 @@ def measure_ort(model, threads, inputs, options):
 
 
 def start_stopped(command):
-    """In a session of its own, whose processes stop and go on together."""
+    """Starts a process, stopped, in a session of its own, whose processes are stopped and continued together."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                start_new_session=True, env=dict(os.environ, ORT_DIR=ORT_DIR))
     os.killpg(process.pid, signal.SIGSTOP)
@@ -112,7 +112,7 @@ def start_stopped(command):
 
 
 def run_in_turns(commands, turn):
-    """The outputs of the commands, of which one at a time runs for `turn` seconds."""
+    """Returns the outputs of the commands. They take turns: one at a time runs for `turn` seconds."""
     processes = [start_stopped(command) for command in commands]
     # Each process prints one line, which fits in the pipe's buffer until it ends.
     try:
@@ -140,7 +140,7 @@ def run_in_turns(commands, turn):
 
 
 def measure_both(module, model, threads, inputs, options):
-    """Of each engine, what its benchmark says: the first call alone, the others in turns."""
+    """Returns each engine's measurements: the first call without the other engine, the other calls in turns."""
     alone = argparse.Namespace(**{**vars(options), "runs": 3, "seconds": 1})
     ours = measure_ember(module, threads, inputs, alone)
     theirs = measure_ort(model, threads, inputs, alone)
@@ -161,7 +161,7 @@ def measure_peak(threads):
 
 
 def largest_magnitude(npy):
-    """Of a recorded result's elements; 1 where these are not f32 or f64."""
+    """Returns the largest magnitude of a recorded result's elements; 1 if they are not f32 or f64."""
     with open(npy, "rb") as file:
         data = file.read()
     start = 10 + int.from_bytes(data[8:10], "little")
@@ -171,7 +171,7 @@ def largest_magnitude(npy):
 
 
 def largest_difference(module, model, inputs, folder):
-    """Of all results, each relative to its largest element, which must be below 0.1%; both engines
+    """Returns the largest difference of all results, each relative to its largest element. It must be below 0.1%; both engines
     make the same inputs from the same seed."""
     saved = os.path.join(folder, "saved")
     shutil.rmtree(saved, ignore_errors=True)
@@ -261,7 +261,7 @@ def cells(row):
 
 
 def print_lines(lines):
-    """The first is the head."""
+    """Prints rows as a table; the first one is the heading."""
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     text = lambda line: "| " + " | ".join(c.ljust(w) for c, w in zip(line, widths)) + " |"
     print(text(lines[0]))
@@ -284,7 +284,7 @@ def measure(name, module, model, threads, inputs, options):
 
 
 def compare(model, options, folder):
-    """Rows of one model, one per inputs of a call and thread count."""
+    """Returns the rows of one model: one for each set of inputs and each thread count."""
     name = os.path.basename(model)
     module = os.path.join(folder, name + ".vmfb")
     start = time.monotonic()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ember beside PyTorch on a GPU: kernels, then models. Needs PyTorch with CUDA.
+"""Compares Ember with PyTorch on a GPU: kernels, or models. Needs PyTorch with CUDA.
 
     bazel build //jit/ptx:compile_dispatches //tools:vm-compile //tools:vm-bench
     tools/compare_torch.py kernels [--only=REGEX] [--sizes=1024,2048,4096,8192] [-o json]
@@ -7,20 +7,20 @@
 
 kernels  Products (f16, bf16, f8e4m3fn, f32, tf32) of each size, plain and with bias
          and GELU, a convolution, attention, layer norm, softmax, sums, element-wise:
-         what default schedules make of the dispatch beside what PyTorch calls (cuBLAS,
+         kernels by default schedules, compared with those that PyTorch calls (cuBLAS,
          cuDNN, FlashAttention). Both are timed by events around a graph of ten calls,
          in turns; then results are compared. rel: |ours - theirs| / |theirs|. ratio:
-         their time by ours, over 1 is faster than they are. peak: share of the tensor
+         PyTorch's time divided by ours; above 1 Ember is faster. peak: share of the tensor
          cores' peak for the type (f16's for f32), from processors and their highest
-         clock. A process beside this one runs them; where a kernel hangs for
-         --most-seconds, or fails, that is its row, and a new process does the rest.
+         clock. Another process runs them. If a kernel hangs for --most-seconds, or
+         fails, its row says so, and a new process runs the rest.
 models   ResNet-50, BERT-base and a step of GPT-2 with a cache, random weights, exported
          to ONNX and compiled: vm-bench (inputs and results copied to and from the
-         device) beside eager and torch.compile, which copy the same. Times only: whether
-         results are right, vm-diff MODEL -b device:cuda says.
+         device) compared with eager and torch.compile, which copy the same. Only times
+         are compared; vm-diff MODEL -b device:cuda compares results.
 
-Exits 1 where a kernel's results differ, or something is declined or fails; 2 where
-there is no PyTorch or no GPU.
+Exits 1 if a kernel's results differ, or something is declined or fails; 2 if there is
+no PyTorch or no GPU.
 """
 
 import argparse
@@ -51,7 +51,7 @@ OPS_PER_CLOCK = {7: 1024, 8: 2048, 9: 4096}
 
 
 def gemm(kind, n, epilogue=False):
-    """b as [k, n]; theirs adds the bias in cuBLAS's epilogue, as torch.nn.Linear does."""
+    """Multiplies by b[k, n]. PyTorch adds the bias in cuBLAS's epilogue, as torch.nn.Linear does."""
     load = (lambda t: t) if kind == "f32" else (lambda t: f"f32({t})")
     bias = f", %bias: f32[{n}]" if epilogue else ""
     value = "%sum[i, j]"
@@ -74,7 +74,7 @@ def gemm(kind, n, epilogue=False):
 
 
 def gemm_transposed(kind, n):
-    """b as [n, k], the one way in which the hardware multiplies bytes and, by wgmma, f32 as tf32."""
+    """Multiplies by b[n, k], the only layout for which the hardware multiplies bytes and, by wgmma, f32 as tf32."""
     is_f8 = kind == "f8e4m3fn"
     load = (lambda t: f"f32({t})") if is_f8 else (lambda t: t)
     product = f"sum(k < {n}) {load('%a[i, k]')} * {load('%b[j, k]')}"
@@ -109,8 +109,8 @@ def conv(batch, size, channels):
 
 
 def attention(heads, length, depth, causal=False, rows=0, group=1, block=0):
-    """rows: of queries, where they are not as many as keys. group: heads of queries that share one of keys. block: keys
-    and values are blocks of so many, in an order that a table gives."""
+    """Attention. rows: number of queries, if it is not that of keys. group: number of query heads that share a head of keys.
+    block: keys and values are in blocks of this many rows, in an order that a table gives."""
     rows = rows or length
     shared = heads // group
     q = torch.randn(heads, rows, depth, device="cuda").half()
@@ -204,7 +204,7 @@ def transpose(n):
 
 
 def kernel_cases(sizes):
-    """name -> (its peak by that of f16; None: it is measured in bytes. What makes it)"""
+    """Maps names to (peak relative to that of f16, or None if it is measured in bytes; function that makes the case)."""
     cases = {}
     for n in sizes:
         for kind in ("f16", "bf16"):
@@ -255,7 +255,7 @@ def compare_kernel(compiler, share, make, peak):
 
 
 def serve_kernels(options):
-    """Writes what the device is, then reads names and writes the row of each."""
+    """Writes a description of the device, then reads names of kernels and writes a row for each."""
     properties = torch.cuda.get_device_properties(0)
     clock = cuda_kernel.attribute(cuda_kernel.CLOCK_RATE) * 1e3
     peak = properties.multi_processor_count * OPS_PER_CLOCK.get(properties.major, 4096) * clock / 1e12
@@ -295,7 +295,7 @@ class Server:
         self.device = self.line()
 
     def line(self):
-        """Its next line; "" where it is gone, or does not come within the limit."""
+        """Returns the next line of the process; "" if it has ended, or writes none within the limit."""
         timer = threading.Timer(self.limit, self.process.kill)
         timer.start()
         found = self.process.stdout.readline()
@@ -312,7 +312,7 @@ class Server:
         return json.loads(line) if line else None
 
     def end(self):
-        """Its exit status."""
+        """Ends the process and returns its exit status."""
         self.process.kill()
         return self.process.wait()
 

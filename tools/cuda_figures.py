@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Figures of CUDA kernels, on a machine that has a GPU.
+"""Prints figures of CUDA kernels, on a machine that has a GPU.
 
     bazel build //tools:vm-run //tools:vm-bench //tools:vm-diff //hal/cuda:conformance_gpu
     tools/cuda_figures.py MODEL.onnx... [--bin=bazel-bin] [--ptxas] [-o json]
 
-Runs, in this order, and prints what each says:
+Runs these, in this order, and prints their output:
   1. the HAL's conformance suite on the GPU;
-  2. vm-diff of each model, every dispatch beside tier 0;
+  2. vm-diff of each model, which compares every dispatch with tier 0;
   3. vm-bench of each model: latency, host time, how much ran on the CPU;
   4. with --ptxas (the CUDA toolkit; needs no GPU): registers, spills and shared
      memory of each kernel, from `ptxas -v`.
@@ -29,7 +29,7 @@ def run(command, **options):
 
 
 def find_gpu(bin_folder):
-    """The target of cuda:0, or why there is none."""
+    """Returns the target of cuda:0, or the reason why there is none."""
     listed = run([f"{bin_folder}/tools/vm-run", "--list-devices"]).stdout
     section = re.search(r"^cuda: .*\n((?:  .*\n)*)", listed, re.M)
     if section is None:
@@ -55,7 +55,7 @@ def time_models(bin_folder, models):
 
 
 def assemble(bin_folder, models, device, ptxas):
-    """ptxas -v of every kernel that the models get on the device."""
+    """Runs ptxas -v on every kernel of the models on the device, and returns the figures as rows."""
     rows = []
     for model in models:
         with tempfile.TemporaryDirectory() as folder:

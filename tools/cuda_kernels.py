@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Figures of CUDA kernels that need no GPU, only the CUDA toolkit's ptxas.
+"""Prints figures of CUDA kernels. It needs no GPU, only the CUDA toolkit's ptxas.
 
     bazel build //jit/ptx:compile_dispatches
     tools/cuda_kernels.py [DISPATCHES.txt...] [--arch=sm_80,sm_90a] [--allow-tf32] [--constants=w]
@@ -7,17 +7,17 @@
 
 Compiles each dispatch (default: tests/cuda/kernels.txt) under the default schedule of
 each architecture and assembles it. A line for each kernel:
-  registers  of a thread; spills: bytes of loads and stores to local memory
-  shared     bytes of a block
-  occupancy  of a processor's warps that can be there at once, from the three above;
-             by: what there is too little of
+  registers  registers of a thread; spills: bytes of loads and stores to local memory
+  shared     bytes of shared memory of a block
+  occupancy  share of a multiprocessor's warps that can be resident, from the figures above;
+             by: the resource that limits it
   mma, wgmma, dp4a, fma, ldmatrix, loads, stores, async, barriers
-             instructions in the code of the kernel: as written, not as often as they run
-  of the loop that multiplies most, for 1000 multiply-adds (what stands in a loop inside it counts as
-  often as that turns, where its ends are numbers):
+             instructions in the code of the kernel, each counted once however often it runs
+  The following are for 1000 multiply-adds of the loop that multiplies most. Code in an inner loop counts
+  once for each iteration, if the loop's bounds are numbers:
   thread instructions, bytes that are read from shared memory (by loads, ldmatrix and wgmma),
              bytes that are loaded or copied from the device's memory (through its caches)
-Exits 1 where something is declined, does not assemble, or spills, and where ptxas says that products
+Exits 1 if a kernel is declined, does not assemble, or spills, or if ptxas says that products
 of warpgroups wait for each other ("serialized"); 2 without ptxas.
 """
 
@@ -46,7 +46,7 @@ def run(command):
 
 
 def occupancy(processor, threads, registers, shared):
-    """The share of a processor's warps, and what it is limited by."""
+    """Returns the share of a multiprocessor's warps that can be resident, and the resource that limits it."""
     warps = -(-threads // 32)
     of_warp = -(-registers * 32 // REGISTERS_OF_WARP) * REGISTERS_OF_WARP
     blocks = {
@@ -60,7 +60,7 @@ def occupancy(processor, threads, registers, shared):
 
 
 def bodies(ptx):
-    """The text of each entry, by name."""
+    """Returns the text of each entry, by name."""
     return {found[1]: found[0] for found in re.finditer(r"\.entry (\w+)\(.*?^}", ptx, re.S | re.M)}
 
 
@@ -69,7 +69,7 @@ TYPE_BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "s8": 1, "u8": 1, "e4m3": 1, "e5m2
 
 
 def access_bytes(space, lines):
-    """That a thread loads from the space, as written."""
+    """Bytes that a thread loads from the address space, each instruction counted once."""
     total = 0
     for line in lines:
         found = re.search(rf"\bld\.{space}\S*?(?:\.v(\d))?\.[a-z]+(\d+)\s", line)
@@ -79,7 +79,7 @@ def access_bytes(space, lines):
 
 
 def matrix_work(line):
-    """Multiply-adds of a warp by the instruction, and bytes of shared memory that they read."""
+    """Returns the multiply-adds of a warp by the instruction, and the bytes of shared memory that they read."""
     found = re.search(r"\bmma\.sync\S*\.m(\d+)n(\d+)k(\d+)\.", line)
     if found:
         return int(found[1]) * int(found[2]) * int(found[3]), 0
@@ -94,7 +94,7 @@ def matrix_work(line):
 
 
 def blocks_of(lines):
-    """The lines between labels and branches, and whether they begin copies of boxes: one thread runs those."""
+    """Splits lines at labels and branches. A block comes with True if it begins copies of boxes, which one thread runs."""
     blocks = [[]]
     for line in lines:
         if re.match(r"\$\w+:", line):
@@ -106,7 +106,7 @@ def blocks_of(lines):
 
 
 def work(lines):
-    """Of a warp: multiply-adds, instructions of its threads, bytes of shared and of device memory that it reads."""
+    """Returns a warp's multiply-adds, instructions of its threads, and bytes of shared and of device memory that it reads."""
     macs = shared = 0
     for line in lines:
         more, read = matrix_work(line)
@@ -127,7 +127,7 @@ def work(lines):
 
 
 def loops_of(lines):
-    """Of each loop the line of its label and that of the last branch back to it."""
+    """Maps each loop's line with its label to the line with the last branch back to it."""
     labels = {found[1]: number for number, line in enumerate(lines) if (found := re.match(r"(\$\w+):", line))}
     loops = {}
     for number, line in enumerate(lines):
@@ -138,7 +138,7 @@ def loops_of(lines):
 
 
 def turns_of(lines, begin, end):
-    """How often the loop turns whose counter begins, steps and ends at numbers; 1 for others."""
+    """Number of iterations of a loop whose counter has numbers as its start, step and bound; 1 for other loops."""
     guard = re.search(r"@(%p\d+)\s+bra", lines[end])
     compare = guard and [found for line in lines[begin:end] if (found := re.search(
         rf"setp\.(?:ne|lt)\.[sub](?:32|64)\s+{guard[1]}, (%r[d]?\d+), (-?\d+);", line))]
@@ -155,7 +155,7 @@ def turns_of(lines, begin, end):
 
 
 def repeated(lines):
-    """The lines of a loop with those of loops inside it as often as they turn."""
+    """Returns the lines of a loop. Lines of inner loops are repeated for each iteration."""
     lines = list(lines)
     loops = sorted(loops_of(lines).items(), key=lambda loop: loop[1] - loop[0])
     counts = [1] * len(lines)
@@ -171,8 +171,8 @@ def repeated(lines):
 
 
 def hottest_loop(body):
-    """The lines from a label to the last branch back to it, those of loops inside as often as they turn: of the loop
-    that multiplies most, the smallest."""
+    """Returns the lines of the loop that multiplies most (the smallest of equal ones), from its label to the last branch
+    back to it. Lines of inner loops are repeated for each iteration."""
     lines = body.splitlines()
     loops = [(repeated(lines[begin:end + 1]), end - begin) for begin, end in loops_of(lines).items()]
     return max(loops, key=lambda loop: (work(loop[0])[0], -loop[1]), default=([], 0))[0]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The table of recorded models with ONNX Runtime's times beside ours. `./dev golden --ort` calls it.
+"""Prints the table of recorded models with ONNX Runtime's times and ours. `./dev golden --ort` calls it.
 
 usage: golden_ort.py --golden=BINARY --corpus=DIR --seeded=DIR [--rounds 3] [--seconds 0.3]
                      [--json FILE] [GOLDEN_MODELS_FLAGS]...
 
-Results are compared by golden_models (flags that are not named above are its own). Of each model that
+golden_models compares the results (flags that are not named above are passed to it). For each model that
 passes, the engines take turns in rounds on the first data set's inputs, one thread each; a row is the
 median over the rounds of each side's median, their ratio (above 1: Ember is slower) and the larger
 spread of both ((largest - smallest) / median). Ember's call is timed in C++, ONNX Runtime's in node
@@ -25,7 +25,7 @@ TOOLS = os.path.dirname(os.path.abspath(__file__))
 
 
 class Ort:
-    """One node process that answers a line per measurement; started again after it dies."""
+    """One node process that answers with a line per measurement. It is started again after it has died."""
 
     def __init__(self, seconds):
         self.seconds = seconds

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What importing one large model costs in each format: peak memory and time, beside ONNX's. `./dev bench --import` calls it.
+"""Measures what importing one large model costs in each format, compared with ONNX: peak memory and time. `./dev bench --import` calls it.
 
 usage: import_costs.py [--rounds 5] [--width 2048] [--layers 6] [--folder DIR] [--json FILE] [FORMAT...]
 
-import_models.py writes the model, 100 MB of f32 weights, in every format. Then vm-compile compiles each in turns with ONNX's file,
-and vm-run runs each module once on the same random input: the results must be ONNX's.
+import_models.py writes the model, 100 MB of f32 weights, in every format. Then vm-compile compiles each file alternately with ONNX's,
+and vm-run runs each module once on the same random input: the results must equal ONNX's.
 
-  file, module   megabytes (10^6 bytes) of all that was written for the model, and of the module
+  file, module   megabytes (10^6 bytes) of all files of the model, and of the module
   peak           the process's largest resident memory, which pages of mapped files are part of (median)
   over           peak less file and module. The goal is at most 25 MB, the program itself
   CPU s          user and system time of the process (median); s/MB: of that, for a megabyte of the file
@@ -32,7 +32,7 @@ MOST_OVER, MOST_RATIO = 25, 2
 
 
 def write_models(options, folder):
-    """For each format its file and what vm-compile has to be told, or None and why not."""
+    """Returns for each format its file and the flags of vm-compile, or None and the reason why there is no file."""
     # The models are written by another process. A child's peak memory is at least the memory that
     # its parent has when it starts the child, so this process has to stay small.
     command = [MODELS, "--out", folder, f"--width={options.width}", f"--layers={options.layers}"] + options.formats
@@ -44,7 +44,7 @@ def write_models(options, folder):
 
 
 def measure(command):
-    """Peak megabytes and seconds of the processor."""
+    """Returns peak megabytes and CPU seconds."""
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, text=True)
         _, status, usage = os.wait4(process.pid, 0)
@@ -56,7 +56,7 @@ def measure(command):
 
 
 def file_megabytes(path):
-    """All that was written for the model."""
+    """Returns the size of all files that were written for the model."""
     sizes = (os.path.getsize(os.path.join(folder, file)) for folder, _, files in os.walk(os.path.dirname(path)) for file in files)
     return sum(sizes) / MEGABYTE
 
@@ -92,7 +92,7 @@ def compile_command(name, models, folder):
 
 
 def measure_all(options, models, folder):
-    """For each format what was measured, or the text of what went wrong."""
+    """Returns the measurements of each format, or the text of its error."""
     measured = {name: reason for name, (path, reason) in models.items() if path is None}
     expected = None
     for name in (name for name in models if name not in measured):

@@ -30,7 +30,7 @@ def integer(field, value):
 
 
 def text(field, value):
-    """A string, bytes, an array's bytes or another message."""
+    """Encodes a string, bytes, an array's bytes or another message."""
     data = value.encode() if isinstance(value, str) else value
     size = data.nbytes if isinstance(data, np.ndarray) else len(data)
     return varint(field << 3 | 2) + varint(size) + (data.tobytes() if isinstance(data, np.ndarray) else data)
@@ -41,7 +41,7 @@ def integers(field, values):
 
 
 def tagged_floats(field, values):
-    """As writers of proto2 have them: a tag before each number."""
+    """Encodes floats as writers of proto2 do, with a tag before each number."""
     pairs = np.empty(values.size, dtype=[("tag", "u1"), ("value", "<f4")])
     pairs["tag"] = field << 3 | 5
     pairs["value"] = values.ravel()
@@ -49,7 +49,7 @@ def tagged_floats(field, values):
 
 
 class FlatBuffer:
-    """Tables are dicts of fields by number: (FORMAT, NUMBER) of struct, a table, a str, a list of tables, an array.
+    """Builds a FlatBuffer. Tables are dicts of fields by number: (FORMAT, NUMBER) of struct, a table, a str, a list of tables, an array.
 
     A table is written in front of all that it refers to, so that offsets point forwards as they must.
     """
@@ -102,7 +102,7 @@ class FlatBuffer:
 
 
 class Archive:
-    """PyTorch pads entries so that weights lie at multiples of 64."""
+    """Writes a ZIP archive. As in PyTorch, entries are padded so that weights are at multiples of 64."""
 
     def __init__(self, path):
         self.file = zipfile.ZipFile(path, "w", zipfile.ZIP_STORED)
@@ -125,7 +125,7 @@ def pickle_text(value):
 
 
 def pickle_tensor(key, dims):
-    """A contiguous f32 tensor in the storage `key`."""
+    """Encodes a contiguous f32 tensor in the storage `key`."""
     number = lambda value: b"\x8a\x08" + struct.pack("<q", value)
     row = lambda values: b"(" + b"".join(number(value) for value in values) + b"t"
     strides = [int(np.prod(dims[i + 1:])) for i in range(len(dims))]
@@ -135,7 +135,7 @@ def pickle_tensor(key, dims):
 
 
 def masked_checksum(rows):
-    """CRC-32C of the bytes of an array's rows, one row behind the other, rotated as TensorFlow's files have it."""
+    """Returns the CRC-32C of the bytes of an array's rows, one row after the other, rotated as in TensorFlow's files."""
     table = np.arange(256, dtype="u4")
     for _ in range(8):
         table = table >> 1 ^ np.where(table & 1, np.uint32(0x82f63b78), np.uint32(0))
@@ -161,7 +161,7 @@ def masked_checksum(rows):
 
 
 def sorted_table(entries):
-    """A table of pairs that are sorted by their keys: one block of them, and what the format has behind it."""
+    """Encodes a table of pairs that are sorted by their keys: one block of pairs, and the blocks and footer that the format puts after it."""
     file = bytearray()
 
     def add(pairs):

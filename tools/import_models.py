@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Writes one model in every format that is read: dense layers without bias, each with a ReLU behind it, and constant weights.
+"""Writes one model in every format that is read: dense layers without bias, each followed by a ReLU, and constant weights.
 
 usage: import_models.py --out DIR [--width 2048] [--layers 6] [FORMAT...]
 Needs Debian's python3-numpy, and python3-h5py for the formats of Keras. Without names of formats all are written. Weights
 are random and the same each time and in each format. Prints a line for each model: its format, path, and options of
-vm-compile; or `-` instead of the path, and why it is not there. Each layer stores its weights as exports of its format do.
+vm-compile; or `-` instead of the path, and the reason why it was not written. Each layer stores its weights as exports of its format do.
 """
 import argparse
 import json
@@ -27,7 +27,7 @@ class Model:
         self.rows = [random.standard_normal((width, width), dtype=np.float32) * np.float32((2 / width)**0.5) for _ in range(layers)]
 
     def columns(self):
-        """The weights as formats have them whose rows are inputs."""
+        """Returns the weights for formats whose rows are inputs."""
         return (np.ascontiguousarray(rows.T) for rows in self.rows)
 
     def write(self, *parts):
@@ -69,7 +69,7 @@ def graph_node(name, op, inputs, *entries):
 
 
 def graph_of(m, weights):
-    """weights: the nodes that give weight `w{i}` of each layer."""
+    """Encodes the graph. `weights` has the nodes that give the weight `w{i}` of each layer."""
     shape = graph_entry("shape", text(7, graph_shape(1, m.width)))
     parts = [graph_node("x", "Placeholder", [], graph_entry("dtype", FLOAT), shape)]
     before = "x"

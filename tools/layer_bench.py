@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Single layers: GFLOP/s and share of the processor's peak of the dispatch that computes each.
+"""Measures single layers: GFLOP/s of the dispatch that computes each, and its share of the processor's peak.
 
 usage: layer_bench.py [--layers ../shared/peers/layers.txt] [--threads 1] [--rounds 5] [--tier 2] [NAME...]
 Needs Debian's python3-onnx (/usr/bin/python3); see layer_models.py for the list's form and compare_ort.py for where
 Ember's tools and ONNX Runtime are (environment).
 
 Each round runs every layer once, in a process of its own, and measures the peak of f32 multiply-adds; columns are medians
-over the rounds. "us" is the layer's own dispatch, with its constant weights packed beforehand; what turns images from
-and to the layout of ONNX around it is another one, which "model ms" counts, as "ORT ms" does (ONNX Runtime, the same model).
+over the rounds. "us" is the layer's own dispatch, with its constant weights packed beforehand. Other dispatches convert images from
+and to ONNX's layout; "model ms" includes them, as "ORT ms" does (ONNX Runtime, the same model).
 "spread" is (largest - smallest) / median of us.
 """
 import argparse
@@ -21,7 +21,7 @@ import layer_models
 
 
 def main_dispatch(module, threads, tier):
-    """Microseconds and name of the dispatch with the most operations."""
+    """Returns microseconds and name of the dispatch with the most operations."""
     text = compare_ort.output_of([os.path.join(compare_ort.BIN, "vm-run"), module, f"--tier={tier}", "--explain",
                                   f"--threads={threads}", "--print=none", "--runs=40", "--no-kernel-cache"])
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]

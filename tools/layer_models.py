@@ -46,7 +46,7 @@ def product(name, numbers):
 
 
 def read_layers(path):
-    """The words of each line, by name."""
+    """Returns the words of each line, by name."""
     with open(path, encoding="utf-8") as file:
         lines = [line.split("#")[0].split() for line in file]
     return {line[0]: line for line in lines if line}

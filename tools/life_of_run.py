@@ -1,32 +1,32 @@
 #!/usr/bin/env python3
-"""The life of one process: each call's latency from a cold start with --tier=auto, beside ONNX Runtime.
+"""Measures the life of one process: each call's latency from a cold start with --tier=auto, compared with ONNX Runtime.
 
 usage: life_of_run.py [--rounds 3] [--threads 1,2] [--runs 30] [--seconds 5] [--settle 60] [--json FILE]
                       [--calls] MODEL.onnx...
 
-In each round, each in a process of its own: auto with an empty kernel cache on disk (cold), alone and then again, with a cache
-of its own, in turns with two that interpret (tier 0); the same with what those left in their caches (warm); the interpreter
-alone, for as many calls; ONNX Runtime. Columns, medians over the rounds:
+Each round has these measurements, each in a process of its own: auto with an empty kernel cache on disk (cold), first alone,
+and then with another cache, taking turns with two processes that interpret (tier 0); the same with the caches that these have
+filled (warm); the interpreter alone, for as many calls; ONNX Runtime. Columns are medians over the rounds:
 
   first ms     loading and the first call: of the module compiled beforehand; with ONNX Runtime, of the .onnx
   steady ms    a call when everything has been decided
   after        seconds from the start, and calls, until the median of five calls is within 10% of that for good;
                in brackets: until every dispatch has the kernel that it will have
-  tier-up      of the calls before that, as multiples of the interpreter's, which a second process makes in turns with them,
-               16 calls each (turns.py): the median; the slowest turn by number (the largest of the medians of all rounds'
-               calls in turn 1, turn 2 ...: what the machine's other work does to a call it does not do in most rounds to
-               the same ones); the largest single multiple of a round; and how many of 100 calls are above 1.1. The unit is
-               the median of the interpreter's turns before and after. For tier 0 the same of a third process, which
-               interprets, too, and takes its turns as auto does: what the machine does. Neither a process's first call
-               counts nor one that begins a turn
-  waited       of the calls before all was decided, of the processes that ran alone: how long their threads waited for a core
-               that other threads of this machine had, the compiler's among them (not what a hypervisor takes), as multiples
-               of the median call of the interpreter alone: the largest of 99 of 100 calls, the largest, and how many of 100
-               calls waited for more than 0.1
-  compile      milliseconds of the compiling thread, kernels; from the cache: how many needed no compiling
+  tier-up      calls before that, as multiples of calls of the interpreter, which a second process makes in turns with them,
+               16 calls each (turns.py): the median; the slowest turn by its number (the largest of the medians of all rounds'
+               calls in turn 1, turn 2 ...: other work on the machine does not hit the same turn in most rounds); the largest
+               single multiple of a round; and how many of 100 calls are above 1.1. The unit is the median of the
+               interpreter's turns before and after. Tier 0 has the same figures of a third process, which also interprets
+               and takes its turns as auto does: they show the machine's influence. A process's first call does not count,
+               nor does the first call of a turn
+  waited       calls before everything was decided, of the processes that ran alone: how long their threads waited for a core
+               that other threads of this machine had, the compiler's among them (without the time that a hypervisor takes),
+               as multiples of the median call of the interpreter alone: the largest of 99 of 100 calls, the largest, and how
+               many of 100 calls waited for more than 0.1
+  compile      milliseconds of the compiling thread; number of kernels; from the cache: how many of them were not compiled
 
---calls prints the latencies themselves (the first round's, shortened). Five rounds or more tell what is the machine's and
-what is ours. See compare_ort.py for where things are (environment).
+--calls prints the latencies themselves (the first round's, shortened). Five rounds or more distinguish the machine's
+influence from ours. See compare_ort.py for the environment.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def measure_life(module, threads, tier, runs, seconds, settle, folder, flags):
 
 
 def steady_call(life):
-    """The first call from which on the median of any five is within 10% of the measured ones'."""
+    """Returns the first call from which on the median of any five is within 10% of the measured calls' median."""
     calls, limit = life["calls_ms"], life["median_ms"] * 1.1
     first = life["warmup_calls"]
     while first > 0 and statistics.median(calls[first - 1:first + 4]) <= limit:
@@ -98,7 +98,7 @@ CALLS_OF_TURN = 16
 
 
 def units_of(lives, taken):
-    """By the number of a turn, the median call of the interpreter in the turn of UNIT that it is."""
+    """Returns the median call of the interpreter in each turn of UNIT, by the number of the turn."""
     units = {}
     for number, (player, first) in enumerate(taken):
         calls = lives[player]["calls_ms"][first + 1:first + CALLS_OF_TURN]
@@ -108,7 +108,7 @@ def units_of(lives, taken):
 
 
 def multiples_in_turns(lives, taken, player):
-    """Of that player, for each of its turns that have UNIT's before and after, its calls' multiples of those."""
+    """Returns the calls of each of the player's turns as multiples of UNIT's turns before and after. Turns without both are left out."""
     units = units_of(lives, taken)
     last_call = lives[AUTO]["warmup_calls"]
     multiples = []
@@ -220,7 +220,7 @@ def rows_of(name, threads, rounds):
 
 
 def shortened(calls):
-    """Runs of calls that differ little as one: 'from call 12: 8.1 ms'."""
+    """Shortens latencies: runs of calls that differ little become one, 'from call 12: 8.1 ms'."""
     lines, level = [], None
     for i, ms in enumerate(calls):
         near = statistics.median(calls[i:i + 5]) if i > 0 else ms
@@ -248,7 +248,7 @@ def parse_arguments():
 
 
 def measure_model(model, folder, options):
-    """(threads, rounds), for each count of threads."""
+    """Returns (threads, rounds) for each number of threads."""
     name = os.path.basename(model)
     module = os.path.join(folder, name + ".vmfb")
     compare_ort.output_of([os.path.join(compare_ort.BIN, "vm-compile"), model, "-o", module])

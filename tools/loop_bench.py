@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures what an iteration costs, beside ONNX Runtime in the same run.
+"""Measures what an iteration costs, compared with ONNX Runtime in the same run.
 
 usage: loop_bench.py [--rounds 5] [--runs 20] [--seconds 2] [--models NAME,...] [--keep DIR]
 
@@ -49,7 +49,7 @@ def layer(operator, gates, hidden):
 
 
 def loop(nodes, state, stacked=False):
-    """y = the state after ITERATIONS times `nodes`, which make `next` of `state`."""
+    """Makes a model in which y is the state after ITERATIONS times `nodes`, which compute `next` from `state`."""
     keep = helper.make_node("Identity", ["condition"], ["proceed"])
     outputs = [value("proceed", dtype=TensorProto.BOOL), value("next", *state)]
     if stacked:

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Models with kernels for three kinds of processor in one file, run on each. `./dev prejit-models` calls it.
+"""Runs models with kernels for three kinds of processor in one file on each of them. `./dev prejit-models` calls it.
 
 usage: prejit_models.py [--models NAME,...] [--runs 1] [--folder DIR]
 
-Each model is compiled and gets kernels for x86-64-v3, aarch64 and armv7+neon (vm-prejit). The one file that comes of it is then
-run by tests/native/run_native, which has no compiler: here, and under qemu-user as a Cortex-A72 and a Cortex-A15. Each run
-makes five calls of the model or more, at tier 0 and with the kernels; the first calls of each kernel are judged beside tier 0's,
-as those of the JIT are, and all results are compared. Columns:
+Each model is compiled and gets kernels for x86-64-v3, aarch64 and armv7+neon (vm-prejit). tests/native/run_native,
+which has no compiler, then runs the one file: here, and under qemu-user as a Cortex-A72 and a Cortex-A15. Each run makes five
+calls of the model or more, at tier 0 and with the kernels. The first calls of each kernel are compared with tier 0, as those of
+the JIT are, and so are all results. Columns:
 
   module         bytes of the file without native sections
   + TARGET       bytes that the target's section adds, and how much of that is weights in the kernels' layouts
   kernels        dispatches that have a kernel
   PROCESSOR      calls that kernels ran there, and the largest difference of a result from tier 0's, relative to the largest element
-  portable       whether the file without its sections gives bit by bit what tier 0 gives with them, here
+  portable       true if the file without its sections gives bit for bit tier 0's results with them, here
 
 Environment: EMBER_BIN, the folder of vm-compile and vm-prejit; EMBER_NATIVE, that of run_native, run_native_aarch64 and
 run_native_armhf (bazel-bin/tests/native); EMBER_PEERS, models and inputs of ../shared/peers/gen_models.py

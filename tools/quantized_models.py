@@ -7,7 +7,7 @@ reads them: weights are i8, of one scale per channel; activations are of TYPE. I
 convolutions are QLinearConv and sums com.microsoft's QLinearAdd; in `qdq` they are the float operators
 between DequantizeLinear and QuantizeLinear, with activation functions written out; `float` has none
 of it (NAME_float.onnx). With --reduce-range weights are in -64..64, as quantizers make them on request for
-x86 without VNNI, and the files' names end in _reduced. Scales are what the float model's values ask for. All is the same each time.
+x86 without VNNI, and the files' names end in _reduced. Scales follow from the float model's values. Everything is the same each time.
 """
 import argparse
 import os
@@ -61,7 +61,7 @@ TYPES = {"u8": (np.uint8, TensorProto.UINT8, 0, 255), "i8": (np.int8, TensorProt
 
 
 class Model:
-    """A float model as it grows, with the values of one input."""
+    """A float model under construction, with its values for one input."""
 
     def __init__(self, name, size, channels):
         self.random = np.random.default_rng(zlib.crc32(name.encode()))
@@ -127,7 +127,7 @@ def build(name):
 
 
 class Writer:
-    """The model in one form."""
+    """Writes the model in one form."""
 
     def __init__(self, model, form, type_name, most=127):
         self.model, self.form = model, form
@@ -145,7 +145,7 @@ class Writer:
         return result
 
     def parameters(self, name, value):
-        """Scale and zero point of an activation."""
+        """Returns scale and zero point of an activation."""
         low, high = min(float(value.min()), 0), max(float(value.max()), 0)
         scale = np.float32((high - low) / (self.high - self.low))
         zero = self.dtype(np.clip(np.round(self.low - low / scale), self.low, self.high))
@@ -195,7 +195,7 @@ class Writer:
         return self.model.last
 
     def fused(self):
-        """Layers with the activation function behind them: (kind, inputs, result, settings, activation)."""
+        """Joins layers with the activation function that follows: (kind, inputs, result, settings, activation)."""
         layers = []
         for kind, inputs, result, settings in self.model.layers:
             if kind.startswith("relu"):

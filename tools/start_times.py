@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""From the start of a process to its first result, with kernels in the file, beside ONNX Runtime. `./dev bench --start` calls it.
+"""Measures the time from the start of a process to its first result, with kernels in the file, compared with ONNX Runtime.
+`./dev bench --start` calls it.
 
 usage: start_times.py [--rounds 7] [--runs 10] [--target host] [--json FILE] MODEL.onnx...
 
-Each model is compiled and gets kernels (vm-prejit) beforehand. In a round, each in a process of its own, in turns:
+Each model is compiled and gets kernels (vm-prejit) beforehand. A round starts two processes, one after the other:
 tests/native/time_start, a program with the runtime and no compiler, runs the module with its kernels on one thread; node runs the
 .onnx with ONNX Runtime on one thread, all its optimisations on. Both read the same inputs: MODEL.in/manifest.txt and
 MODEL.in/<i>.bin, as ../shared/peers/gen_models.py writes them. Files are in the system's cache. Columns, medians over the rounds:
 
-  map, verify, pack, session, run   of Ember, ms: mapping the file; reading and verifying the module; installing kernels, with what
-                 weights are not packed in the file and bringing those that are into memory; making the session; the first run
+  map, verify, pack, session, run   Ember's ms for mapping the file; reading and verifying the module; installing kernels, which
+                 packs weights that are not packed in the file and loads the others; making the session; the first run
   first E / O    ms from before the module or model is opened to the first result: Ember, ONNX Runtime; and their ratio
-  process E / O  ms from before the process is started until the first result has arrived here. ONNX Runtime's is that of node,
-                 which takes a part of it for itself: `bare` is that of a node that loads ONNX Runtime's library and ends
-  first / steady the first run by the median of --runs later ones: Ember, ONNX Runtime; in brackets Ember's by the time that it
-                 had a processor (a process of its own), which what else runs on the machine changes less
-  kernels        calls of the first run that ran kernels, of all
+  process E / O  ms from before the process is started until the first result has arrived here. ONNX Runtime's includes node's own
+                 start: `bare` is the time of a node that loads ONNX Runtime's library and ends
+  first / steady the first run divided by the median of --runs later ones: Ember, ONNX Runtime; in brackets Ember's in CPU time (in
+                 a process of its own), which other programs on the machine change less
+  kernels        calls of the first run that ran kernels, and all calls
 
-See compare_ort.py for where things are (environment); EMBER_START: time_start.
+See compare_ort.py for the environment; EMBER_START is the path of time_start.
 """
 
 import argparse
@@ -36,7 +37,7 @@ ORT_START = os.path.join(compare_ort.ROOT, "tools/ort_start.mjs")
 
 
 def time_process(command):
-    """The two lines that the command prints, as one, and when the first had arrived."""
+    """Returns the two lines of JSON that the command prints, merged, and the time at which the first one arrived."""
     start = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=dict(os.environ, ORT_DIR=compare_ort.ORT_DIR))

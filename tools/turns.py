@@ -1,12 +1,12 @@
-"""Processes of vm-bench that call their models in turns, so that all see the same load of others on the machine.
+"""Runs processes of vm-bench that take turns to call their models, so that all see the same load of other programs.
 
     turns.run([["vm-bench", "a.vmfb", "--life=a.json"], ["vm-bench", "b.vmfb", "--life=b.json"]])
 
-One call each, round after round, until the first has ended, which ends the others; those whose turn it is not are
-stopped (SIGSTOP), with all their threads. Call i of the files that --life writes was made right beside call i of the
-others. When a process goes on, its threads compete anew: what runs beside the calls (the compiler's thread) gets more of
-the processors then than it would between calls that follow each other, and workers wake up. So processes that are not
-settled take turns of several calls, of which the first does not count, and get on faster than they would alone.
+Each process makes one call, round after round, until the first process has ended, which ends the others. The waiting
+processes are stopped (SIGSTOP) with all their threads. So call i in the files that --life writes was made directly before or
+after call i of the others. When a process continues, its threads compete anew: a thread that works during the calls (the
+compiler's) then gets more of the processors than between consecutive calls, and workers wake up. So processes that are not
+settled take turns of several calls, the first of which does not count, and they settle in fewer calls than they would alone.
 """
 
 import os
@@ -26,7 +26,7 @@ class Player:
         self.wait()
 
     def wait(self, stop=True):
-        """Until it asks for its next call, or ends."""
+        """Waits until the process asks for its next call, or ends."""
         try:
             self.is_alive = self.here.recv(1) != b""
         except ConnectionResetError:  # The process left bytes unread.
@@ -40,7 +40,7 @@ class Player:
             raise RuntimeError((errors.strip().splitlines() or ["no message"])[-1])
 
     def call(self, count):
-        """Makes so many calls, if it makes so many."""
+        """Lets the process make `count` calls, or fewer if it ends."""
         os.killpg(self.process.pid, signal.SIGCONT)
         self.here.send(b"\0" * count)
         while count > 0 and self.is_alive:
@@ -49,7 +49,7 @@ class Player:
             self.wait(stop=count == 0)
 
     def finish(self):
-        """It makes no further call."""
+        """Lets the process end without another call."""
         if self.is_alive:
             os.killpg(self.process.pid, signal.SIGCONT)
             self.here.shutdown(socket.SHUT_WR)
@@ -63,7 +63,7 @@ class Player:
 
 
 def run(commands, order=None, calls=1):
-    """In that order (of indices), so many calls in a turn; the turns: whose, and the calls that it had made before."""
+    """Runs the commands in this order of indices, with `calls` calls in a turn. Returns the turns: (index, calls made before)."""
     players, turns = [], []
     try:
         for command in commands:

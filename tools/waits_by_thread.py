@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Whom the threads of a session waited for, while kernels came in: the compiler, or other programs of this machine.
+"""Measures which threads the threads of a session waited for while kernels were compiled: the compiler's, or those of other programs.
 
 Runs the life of a process (vm-bench --life, --tier=auto, no kernel cache) under `perf sched` events of the whole machine
 (needs perf, and root or kernel.perf_event_paranoid = -1) and adds up, for the thread that calls and those of its pool, how
 long each was ready to run while another thread had its core. A row per group of such threads, over all lives:
 
-  total ms     of all waits
+  total ms     sum of all waits
   largest      the longest time that one wait lasted for them, as a multiple of the interpreter's median call
-  waits > 0.1  how many lasted for more than 0.1 of that, and for more than 0.3; of so many calls
+  waits > 0.1  how many waits lasted for more than 0.1 of that call, and for more than 0.3; and the number of calls
 
-What a hypervisor takes, and clock rates, are not seen here: they are in life_of_run.py's latencies.
+Time that a hypervisor takes, and changes of clock rates, do not show here: they are in life_of_run.py's latencies.
 Environment: EMBER_BIN, as for compare_ort.py.
 """
 
@@ -35,7 +35,7 @@ GROUP_OF_NAME = {"ember-compile": COMPILER, "ember-helper": HELPER, "ember-pool"
 
 
 class Waits:
-    """Follows who is ready on which core, and who has it."""
+    """Tracks which thread has each core, and which threads are ready to run on it."""
 
     def __init__(self, program):
         self.program = program  # name of the calling thread
@@ -82,7 +82,7 @@ class Waits:
 
 
 def waits_of_life(module, options, folder):
-    """Waits, number of calls."""
+    """Returns the waits and the number of calls."""
     life, data = os.path.join(folder, "life.json"), os.path.join(folder, "perf.data")
     program = os.path.join(compare_ort.BIN, "vm-bench")
     events = [option for event in EVENTS for option in ("-e", f"sched:{event}")]

@@ -7,7 +7,7 @@
 namespace ember::caffe {
 namespace {
 
-// The logarithm of a base, where -1 stands for e.
+// Returns the logarithm of a base; -1 means e.
 std::optional<double> LogOfBase(LayerContext& c, double base) {
   if (base == -1) return 1.0;
   if (base > 0) return std::log(base);
@@ -27,7 +27,7 @@ void ImportClip(LayerContext& c) {
   c.SetOutput(0, Minimum(Maximum(c.Input(0), p.min()), p.max()));
 }
 
-// Trained nets scale in training, so that nothing is left to do.
+// Training with scale_train has already scaled, so the layer copies its input.
 void ImportDropout(LayerContext& c) {
   const DropoutParameter& p = c.layer().dropout_param();
   const Tensor x = c.Input(0);
@@ -61,7 +61,7 @@ void ImportMish(LayerContext& c) {
   c.SetOutput(0, x * Tanh(ops::Softplus(x)));
 }
 
-// (shift + scale * x)^power
+// Computes (shift + scale * x)^power.
 void ImportPower(LayerContext& c) {
   const PowerParameter& p = c.layer().power_param();
   Tensor x = c.Input(0);
@@ -72,7 +72,7 @@ void ImportPower(LayerContext& c) {
   c.SetOutput(0, x);
 }
 
-// One slope per channel, or one.
+// There is one slope per channel, or one in all.
 void ImportPRelu(LayerContext& c) {
   const PReLUParameter& p = c.layer().prelu_param();
   const Tensor x = c.Input(0);

@@ -1,5 +1,5 @@
 // Convolution and Deconvolution of any number of spatial dims, InnerProduct,
-// Im2col. Several bottoms go through the same weights.
+// Im2col. All bottoms of a layer use the same weights.
 #include "frontends/ops/convolution.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using ops::ConvSpec;
 using ops::ConvTransposeSpec;
 using ops::Window;
 
-// A field that has one value for all spatial dims, or one for each.
+// Reads a field that has one value for all spatial dims, or one for each.
 template <typename Field>
 bool ReadSpatial(LayerContext& c, std::string_view what, const Field& values,
                  int64_t otherwise, int64_t minimum,
@@ -38,7 +38,7 @@ bool ReadSpatial(LayerContext& c, std::string_view what, const Field& values,
   return true;
 }
 
-// The values by name, of images.
+// Reads the fields NAME_h and NAME_w, which only images have.
 bool ReadPair(LayerContext& c, std::string_view what, bool has, int64_t height,
               int64_t width, int64_t minimum, std::vector<int64_t>& sizes) {
   if (!has) return true;
@@ -81,7 +81,8 @@ std::optional<Window> ReadWindow(LayerContext& c, const ConvolutionParameter& p,
   return window;
 }
 
-// What is before the channels as one dim, [lead, C, spatial…], and back.
+// Merges the dims before the channels into one, [lead, C, spatial…]. The next
+// function undoes it.
 Tensor WithOneLeadingDim(const Tensor& x, int axis) {
   if (axis == 1) return x;
   Shape shape{ElementCount(x.shape(), 0, static_cast<size_t>(axis))};
@@ -104,7 +105,7 @@ struct Weights {
   Tensor kernel, bias;
 };
 
-// transposed: Deconvolution. groups: 0: as many as there are channels.
+// transposed: Deconvolution. groups: 0 means one per channel.
 void Convolve(LayerContext& c, bool transposed, int64_t groups) {
   const ConvolutionParameter& p = c.layer().convolution_param();
   if (c.input_count() != c.output_count()) {
@@ -130,7 +131,7 @@ void Convolve(LayerContext& c, bool transposed, int64_t groups) {
                            std::to_string(p.num_output()) + " outputs, found " +
                            std::to_string(groups));
     }
-    // [O, C / groups, window…], or [C, O / groups, window…].
+    // The weights are [O, C / groups, window…], or [C, O / groups, window…].
     std::vector<int64_t> dims =
         transposed ? std::vector<int64_t>{*channels, p.num_output() / groups}
                    : std::vector<int64_t>{p.num_output(), *channels / groups};
@@ -170,7 +171,7 @@ void ImportDeconvolution(LayerContext& c) {
            std::max<int64_t>(c.layer().convolution_param().group(), 1));
 }
 
-// One group per channel, whatever the net says.
+// Always one group per channel, whatever the net says.
 void ImportDepthwiseConvolution(LayerContext& c) {
   Convolve(c, /*transposed=*/false, 0);
 }
@@ -199,7 +200,7 @@ void ImportInnerProduct(LayerContext& c) {
   c.SetOutput(0, Reshape(y, shape));
 }
 
-// [N, C, h, w] → [N, C * window, outputs…]: what each window sees.
+// [N, C, h, w] → [N, C * window, outputs…]: the elements of each window.
 void ImportIm2col(LayerContext& c) {
   const ConvolutionParameter& p = c.layer().convolution_param();
   if (!c.CheckRank(0, 4, 4)) return;

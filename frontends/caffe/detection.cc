@@ -1,6 +1,6 @@
 // Detectors: SSD (Liu et al. 2016), Faster R-CNN (Ren et al. 2015) and R-FCN
-// (Dai et al. 2016). Boxes of SSD are fractions of the image, those of the
-// others are pixels, and reach from the first to the last of them.
+// (Dai et al. 2016). Boxes of SSD are fractions of the image. Boxes of the
+// others are in pixels, and include their last pixel.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,7 +24,7 @@ using ops::Part;
 // Of a constant that a layer makes: far above any detector's.
 constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
-// The different ratios of a prior box layer, 1 first.
+// Returns the distinct ratios of a prior box layer, 1 first.
 std::vector<float> AspectRatios(const PriorBoxParameter& p) {
   std::vector<float> ratios{1};
   for (const float ratio : p.aspect_ratio()) {
@@ -38,12 +38,12 @@ std::vector<float> AspectRatios(const PriorBoxParameter& p) {
   return ratios;
 }
 
-// Width and height of each box of a cell.
+// Returns width and height of each box of a cell.
 std::vector<std::pair<float, float>> BoxSizes(const PriorBoxParameter& p) {
   std::vector<std::pair<float, float>> sizes;
   const std::vector<float> ratios = AspectRatios(p);
   for (int i = 0; i < p.min_size_size(); ++i) {
-    // The reference takes whole pixels.
+    // The reference truncates to whole pixels.
     const float least = std::trunc(p.min_size(i));
     sizes.emplace_back(least, least);
     if (p.max_size_size() > 0) {
@@ -58,7 +58,7 @@ std::vector<std::pair<float, float>> BoxSizes(const PriorBoxParameter& p) {
   return sizes;
 }
 
-// Boxes from what is predicted relative to priors; all [.., b, 4].
+// Decodes boxes that are predicted relative to priors; all [.., b, 4].
 Tensor Decoded(const DetectionOutputParameter& p, Tensor predicted,
                const Tensor& priors, const Tensor& variances) {
   if (!p.variance_encoded_in_target()) predicted = predicted * variances;
@@ -77,7 +77,7 @@ Tensor Decoded(const DetectionOutputParameter& p, Tensor predicted,
   return ops::MovedBoxes(priors, predicted, {});
 }
 
-// The rows whose conditions hold, in their order.
+// Returns the rows whose conditions are true, in their order.
 Tensor ChosenRows(LayerContext& c, const Tensor& rows,
                   const Tensor& condition) {
   if (!c.ok()) return rows;
@@ -86,8 +86,8 @@ Tensor ChosenRows(LayerContext& c, const Tensor& rows,
   return Gather(rows, places, 0);
 }
 
-// At most `most` rows of each image, those with the best scores; the order
-// stays. rows: [k, 7].
+// Keeps at most `most` rows of each image, those with the best scores, in their
+// order. rows: [k, 7].
 Tensor BestOfImages(LayerContext& c, const Tensor& rows, const Dim& images,
                     int64_t most) {
   if (!c.ok()) return rows;
@@ -96,7 +96,7 @@ Tensor BestOfImages(LayerContext& c, const Tensor& rows, const Dim& images,
       "top_k", {Column(rows, 2)},
       {{"axis", int64_t{0}}, {"k", Shape{count}}, {"largest", int64_t{1}}});
   if (!c.ok()) return rows;
-  Tensor rank;  // of each of the sorted rows within its image
+  Tensor rank;  // Rank of each sorted row within its image.
   if (images == Dim(1)) {
     rank = IotaVector(c.builder(), count, DType::kI64);
   } else {
@@ -110,7 +110,7 @@ Tensor BestOfImages(LayerContext& c, const Tensor& rows, const Dim& images,
   }
   const Tensor chosen =
       ChosenRows(c, sorted[1], Less(rank, static_cast<double>(most)));
-  // Back into the order that they had.
+  // Restores the original order.
   const std::vector<Tensor> ordered = ApplyAll("top_k", {chosen},
                                                {{"axis", int64_t{0}},
                                                 {"k", Shape{chosen.dim(0)}},
@@ -125,7 +125,7 @@ struct ProposalOptions {
   std::vector<float> ratios{0.5, 1, 2}, scales{8, 16, 32};
 };
 
-// [1, A * k, H, W] as [H * W * A, k].
+// Reshapes [1, A * k, H, W] to [H * W * A, k].
 Tensor PerAnchor(const Tensor& x, int64_t anchors, int64_t width) {
   const Tensor parts =
       Reshape(x, {Dim(anchors), Dim(width), x.dim(2), x.dim(3)});
@@ -183,7 +183,7 @@ void ImportProposals(LayerContext& c, const ProposalOptions& o) {
       height, width, 1);
   const Tensor foreground =
       PerAnchor(SliceAxis(scores, 1, Dim(count), Dim(count)), count, 1);
-  // Boxes that are too small are none.
+  // Boxes that are too small are dropped.
   const Tensor large = And(
       LessEqual(scale_w * o.min_size, Part(boxes, 2) - Part(boxes, 0) + 1.0),
       LessEqual(scale_h * o.min_size, Part(boxes, 3) - Part(boxes, 1) + 1.0));
@@ -209,7 +209,8 @@ void ImportProposals(LayerContext& c, const ProposalOptions& o) {
 
 }  // namespace
 
-// [1, 2, h * w * boxes * 4]: the boxes of each cell, and their variances.
+// The result is [1, 2, h * w * boxes * 4]: the boxes of each cell, and their
+// variances.
 void ImportPriorBox(LayerContext& c) {
   const PriorBoxParameter& p = c.layer().prior_box_param();
   if (!c.CheckRank(0, 4, 4)) return;
@@ -284,7 +285,7 @@ void ImportPriorBox(LayerContext& c) {
 
 // (changes [N, b * classes * 4], scores [N, b * classes], priors [1, 2, b * 4])
 // → [1, 1, k, 7]: image, class, score and corners of each box, by image, class
-// and score. Without any: a row (image, -1 …) for each image.
+// and score. If no box is found: a row (image, -1 …) for each image.
 void ImportDetectionOutput(LayerContext& c) {
   const DetectionOutputParameter& p = c.layer().detection_output_param();
   const NonMaximumSuppressionParameter& nms = p.nms_param();
@@ -327,8 +328,7 @@ void ImportDetectionOutput(LayerContext& c) {
   if (labels.empty())
     return c.FailInvalid("num_classes: expected one beside the background");
   const Dim chosen(static_cast<int64_t>(labels.size()));
-  // [N, places, b, 4] boxes and [N, classes, b] scores of what is no
-  // background.
+  // Boxes [N, places, b, 4] and scores [N, classes, b], without the background.
   const Tensor prior = Reshape(c.Input(2), {Dim(2), Dim(count), Dim(4)});
   const auto half = [&](int64_t i) {
     return Reshape(SliceAxis(prior, 0, Dim(i), Dim(1)),
@@ -341,7 +341,7 @@ void ImportDetectionOutput(LayerContext& c) {
   const Tensor scores = Gather(
       Transpose(Reshape(c.Input(1), {n, Dim(count), Dim(classes)}), {0, 2, 1}),
       c.Vector(labels), 1);
-  // The best of each class.
+  // The best boxes of each class.
   const int64_t top = nms.has_top_k() && nms.top_k() >= 0
                           ? std::min(nms.top_k(), count)
                           : count;
@@ -349,7 +349,7 @@ void ImportDetectionOutput(LayerContext& c) {
       "top_k", {scores},
       {{"axis", int64_t{2}}, {"k", Shape{Dim(top)}}, {"largest", int64_t{1}}});
   if (!c.ok()) return;
-  // As one dim of images and classes: the k best boxes of each.
+  // Merges images and classes into one dim, with the best boxes of each.
   const Dim pairs = n * chosen;
   const Tensor pair_rows = Cast(
       Unsqueeze(IotaVector(c.builder(), pairs, DType::kI64), {1}), DType::kI64);
@@ -387,7 +387,7 @@ void ImportDetectionOutput(LayerContext& c) {
              1);
   if (p.keep_top_k() >= 0) rows = BestOfImages(c, rows, n, p.keep_top_k());
   if (!c.ok()) return;
-  // How many rows stand for none.
+  // Number of filler rows, used if no box is found.
   const Tensor found = DimScalar(c.builder(), rows.dim(0));
   const Tensor fake =
       Reshape(Select(Equal(found, 0), found.Like(static_cast<double>(*images)),
@@ -423,8 +423,8 @@ void ImportProposal(LayerContext& c) {
   ImportProposals(c, o);
 }
 
-// py-faster-rcnn's layer of proposals, whose numbers are its settings for
-// testing; others are refused by name before.
+// py-faster-rcnn's layer of proposals, with its settings for testing. Other
+// Python layers have been refused by name.
 void ImportPython(LayerContext& c) {
   const PythonParameter& p = c.layer().python_param();
   if (!IsKnownPythonLayer(p))
@@ -465,7 +465,8 @@ void ImportRoiPooling(LayerContext& c) {
                                   .scale = p.spatial_scale()}));
 }
 
-// The mean of each bin of a region, of the channel that is for the bin.
+// Returns the mean of each bin of a region, from the channel that belongs to
+// the bin.
 void ImportPsRoiPooling(LayerContext& c) {
   const PSROIPoolingParameter& p = c.layer().psroi_pooling_param();
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 2, 2) ||

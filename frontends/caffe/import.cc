@@ -20,16 +20,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A net with its weights, as it was read.
+// A net with its weights, after reading.
 struct Model {
   std::string name;
   std::vector<LayerParameter> layers;
   Weights weights;
   std::vector<std::string> unknown;  // NetText::unknown
-  std::string no_weights;            // why there is no caffemodel
+  std::string no_weights;            // Why there is no caffemodel.
 };
 
-// Of text, which may have weights inside.
+// Takes a net from text, which may have weights inside.
 Status TakeNet(NetParameter& net, Model& model) {
   EMBER_ASSIGN_OR_RETURN(model.layers, UpgradedLayers(net));
   for (LayerParameter& layer : model.layers) {
@@ -103,8 +103,8 @@ struct Files {
   std::string no_weights;
 };
 
-// The weights that belong to a prototxt: of its name, or the only ones in its
-// folder; else why there are none.
+// Returns the path of the weights that belong to a prototxt: those of its name,
+// or the only ones in its folder. If there are none, `reason` says why.
 std::string FindWeights(const fs::path& prototxt, std::string& reason) {
   fs::path beside = prototxt;
   beside.replace_extension(".caffemodel");

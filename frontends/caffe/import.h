@@ -2,15 +2,15 @@
 //
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("a.prototxt", {}));
 //
-// A model is a prototxt with a caffemodel beside it (of its name, or the only
-// one in its folder), or a caffemodel alone, if it has the whole net; a
-// prototxt of a caffemodel's name is preferred to the net inside. Weights stay
-// in the mapped file where they are aligned there.
+// A model is a prototxt with a caffemodel (of its name, or the only one in its
+// folder), or a caffemodel alone if it has the whole net. A prototxt of a
+// caffemodel's name is preferred to the net inside. Weights stay in the mapped
+// file where they are aligned there.
 //
-// Inputs are called as the net calls them, f32, with the net's dims, which
-// ImportOptions::input_shapes replace, as Caffe's Reshape does. Results are the
-// blobs that no layer takes, in the order of their names. What LSTM and RNN
-// keep from run to run is state.
+// Inputs have the names and dims of the net and are f32;
+// ImportOptions::input_shapes replaces the dims, as Caffe's Reshape does.
+// Results are the blobs that no layer takes, in the order of their names. The
+// values that LSTM and RNN keep between runs are state.
 //
 // Errors are one line. All unsupported layers of a net are listed at once.
 // Thread-safe.
@@ -36,9 +36,9 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
     const std::string& path, const frontends::ImportOptions& options);
 
-// From memory: a prototxt and a caffemodel, either of which may be empty; the
-// prototxt's net is taken where there is one. `owner` keeps the caffemodel;
-// null: it is copied.
+// Imports from memory: a prototxt and a caffemodel, either of which may be
+// empty. The prototxt's net is used if there is one. `owner` keeps the
+// caffemodel alive; if it is null, the bytes are copied.
 StatusOr<graph::Graph> ImportModelBytes(std::string_view prototxt,
                                         std::span<const uint8_t> caffemodel,
                                         std::shared_ptr<const void> owner,

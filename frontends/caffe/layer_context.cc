@@ -29,7 +29,8 @@ Dim ElementCount(const Shape& shape, size_t first, size_t last) {
   return count;
 }
 
-// The same plane for each pair of channels: what interpolates linearly.
+// Returns a constant, or the kernel of bilinear interpolation: the same plane
+// for each pair of channels.
 Tensor LayerContext::Filled(const FillerParameter& filler,
                             const std::vector<int64_t>& dims) {
   if (filler.type() == "constant")

@@ -1,5 +1,5 @@
-// What the importer of one Caffe layer sees: its bottoms (inputs), parameters
-// and weights, and where its tops (outputs) go.
+// The view that the importer of one Caffe layer has: its bottoms (inputs),
+// parameters and weights, and the tops (outputs) to set.
 //
 //   void ImportReLU(LayerContext& c) {
 //     const Tensor x = c.Input(0);
@@ -28,7 +28,7 @@
 
 namespace ember::caffe {
 
-// The names of frontends/ops that layers are written in.
+// The names of frontends/ops that layers use.
 using ops::Apply;
 using ops::ApplyAll;
 using ops::Concat;
@@ -41,7 +41,7 @@ using ops::Tensor;
 
 class LayerContext : public ops::OperandContext {
  public:
-  // blobs: null if the weights have none of this layer.
+  // blobs: null if the weights have no blobs for this layer.
   LayerContext(graph::GraphBuilder& builder, const LayerParameter& layer,
                std::vector<Tensor> inputs, const std::vector<Blob>* blobs)
       : OperandContext(builder, std::move(inputs),
@@ -58,14 +58,14 @@ class LayerContext : public ops::OperandContext {
   int64_t BlobSize(int index) const {
     return index < blob_count() ? (*blobs_)[index].count() : 0;
   }
-  // A blob as a constant of these dims; fails if it is not there or has another
-  // number of elements (old files have other dims). filler: what stands for
-  // the blobs of a layer that the weights do not have, if it is no random one.
+  // Returns a blob as a constant of these dims. Fails if it is missing or has
+  // another number of elements; old files have other dims. If the weights lack
+  // the layer's blobs, `filler` makes them unless it is random.
   Tensor Weight(int index, const std::vector<int64_t>& dims,
                 const FillerParameter* filler = nullptr);
 
-  // State: what the layer kept from the run before, zeros at first, and what
-  // it keeps for the next. Its name is LAYER_name.
+  // A state: the value that the layer kept from the previous run (zeros at
+  // first), and the one that it keeps for the next. Its name is LAYER_name.
   struct State {
     std::string name;
     Tensor before, after;
@@ -103,9 +103,9 @@ class LayerContext : public ops::OperandContext {
   std::vector<State> states_;
 };
 
-// Constants as a shape, and the other way round.
+// Converts constants to a shape.
 Shape ShapeOf(const std::vector<int64_t>& dims);
-// The product; 1 for none.
+// Returns the product of dims [first, last); 1 if there are none.
 Dim ElementCount(const Shape& shape, size_t first, size_t last);
 
 }  // namespace ember::caffe

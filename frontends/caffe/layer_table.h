@@ -1,13 +1,13 @@
 // Every type of layer that a net may name: how it is imported, or why it is
-// not. First those of BVLC Caffe, in the order of the alphabet, then those of
+// not. The types of BVLC Caffe come first, in alphabetical order, then those of
 // forks.
 //
 //   row(type, bottoms at least, at most, tops at least, at most, function)
 //   input(type)       its tops are inputs of the model (import.h)
 //   no(type, reason)
 //
-// A type of V1LayerParameter without a row does not pass coverage_page_test,
-// and a row without its function does not build.
+// A type of V1LayerParameter without a row fails coverage_page_test, and a row
+// without its function does not build.
 #ifndef EMBER_FRONTENDS_CAFFE_LAYER_TABLE_H_
 #define EMBER_FRONTENDS_CAFFE_LAYER_TABLE_H_
 
@@ -116,15 +116,15 @@ struct LayerRow {
   std::string_view type;
   int minimum_bottoms = 0, maximum_bottoms = 0;
   int minimum_tops = 0, maximum_tops = 0;
-  // Null for inputs, and for what is not supported.
+  // Null for inputs and unsupported types.
   ImportFunction import = nullptr;
-  // Not empty: it is not supported, and why.
+  // If not empty, the type is unsupported, and this says why.
   std::string_view reason = "";
 
   bool is_input() const { return import == nullptr && reason.empty(); }
 };
 
-// In the files of their families.
+// The files of the layers' families define the functions.
 #define EMBER_ROW(type, b0, b1, t0, t1, function) \
   void function(LayerContext& c);
 #define EMBER_NOTHING(...)
@@ -133,13 +133,13 @@ EMBER_CAFFE_FORK_LAYERS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING)
 #undef EMBER_ROW
 #undef EMBER_NOTHING
 
-std::span<const LayerRow> Layers();      // of BVLC Caffe
-std::span<const LayerRow> ForkLayers();  // of forks
+std::span<const LayerRow> Layers();      // BVLC Caffe's types.
+std::span<const LayerRow> ForkLayers();  // The types of forks.
 
-// Null for types that nobody here knows.
+// Returns null for unknown types.
 const LayerRow* FindRow(std::string_view type);
 
-// Whether a layer of type Python is one that is known by name.
+// True if a layer of type Python is one of those known by name.
 bool IsKnownPythonLayer(const PythonParameter& python);
 
 }  // namespace ember::caffe

@@ -1,4 +1,4 @@
-// Layers that move elements, choose among them, or combine several bottoms.
+// Layers that move elements, select some of them, or combine several bottoms.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace ember::caffe {
 namespace {
 
-// Dims of a blob that a layer makes; nullopt after an error.
+// Returns the dims of a blob that a layer makes; nullopt after an error.
 std::optional<std::vector<int64_t>> DimsOf(LayerContext& c,
                                            const BlobShape& shape) {
   std::vector<int64_t> dims(shape.dim().begin(), shape.dim().end());
@@ -22,8 +22,8 @@ std::optional<std::vector<int64_t>> DimsOf(LayerContext& c,
 
 }  // namespace
 
-// Of each image, or along an axis: places of the largest elements, their
-// values, or both. Of equal ones the last comes first.
+// Sets the places of the largest elements, their values, or both: of each
+// image, or along an axis. The last of equal elements comes first.
 void ImportArgMax(LayerContext& c) {
   const ArgMaxParameter& p = c.layer().argmax_param();
   Tensor x = c.Input(0);
@@ -104,11 +104,11 @@ void ImportCrop(LayerContext& c) {
   c.SetOutput(0, y);
 }
 
-// Constants: fillers that draw numbers are refused.
+// Makes constants; fillers that are random are refused.
 void ImportDummyData(LayerContext& c) {
   const DummyDataParameter& p = c.layer().dummy_data_param();
   for (int i = 0; i < c.output_count(); ++i) {
-    // One for all tops, or one for each.
+    // There is one entry for all tops, or one for each.
     const auto index = [&](int size) { return size == 1 ? 0 : i; };
     BlobShape shape;
     const bool has_shape = p.shape_size() > 0;
@@ -177,7 +177,7 @@ void ImportEltwise(LayerContext& c) {
   c.SetOutput(0, y);
 }
 
-// Rows of a table; the bottom's numbers say which.
+// Selects rows of a table by the bottom's numbers.
 void ImportEmbed(LayerContext& c) {
   const EmbedParameter& p = c.layer().embed_param();
   if (!c.CheckRange("num_output", p.num_output()) ||
@@ -211,7 +211,7 @@ void ImportParameter(LayerContext& c) {
   if (dims) c.SetOutput(0, c.Weight(0, *dims));
 }
 
-// Axes that the order leaves out follow in their own.
+// Axes that the order leaves out follow in ascending order.
 void ImportPermute(LayerContext& c) {
   const PermuteParameter& p = c.layer().permute_param();
   const Tensor x = c.Input(0);
@@ -232,7 +232,7 @@ void ImportPermute(LayerContext& c) {
   c.SetOutput(0, Transpose(x, order));
 }
 
-// All axes from one on become one number.
+// Reduces all axes from one on to a single number.
 void ImportReduction(LayerContext& c) {
   const ReductionParameter& p = c.layer().reduction_param();
   Tensor x = c.Input(0);
@@ -247,8 +247,8 @@ void ImportReduction(LayerContext& c) {
   c.SetOutput(0, p.coeff() == 1 ? y : y * p.coeff());
 }
 
-// Darknet's: channels from s x s pixels, in its own order of elements, which
-// takes the bottom for an image of fewer channels.
+// Moves s x s pixels into channels, or back (reverse), in the order of
+// Darknet's layer: the place within the block is slower than the channel.
 void ImportReorg(LayerContext& c) {
   const ReorgParameter& p = c.layer().reorg_param();
   if (!c.CheckRank(0, 4, 4) || !c.CheckRange("stride", p.stride())) return;
@@ -267,7 +267,8 @@ void ImportReorg(LayerContext& c) {
   }
   const Dim n = x.dim(0), inner(channels / *area), step(s);
   if (p.reverse()) {
-    // [n, (row, column, inner), h, w] to [n, inner, h, row, w, column].
+    // Rearranges [n, (row, column, inner), h, w] to [n, inner, h, row, w,
+    // column].
     const Tensor parts = Reshape(x, {n, step, step, inner, Dim(h), Dim(w)});
     return c.SetOutput(0, Reshape(Transpose(parts, {0, 3, 4, 1, 5, 2}),
                                   {n, inner, Dim(h * s), Dim(w * s)}));
@@ -277,7 +278,7 @@ void ImportReorg(LayerContext& c) {
                          {n, Dim(channels * *area), Dim(h / s), Dim(w / s)}));
 }
 
-// 0 keeps an extent, -1 takes what is left.
+// A 0 keeps an extent, -1 is inferred from the rest.
 void ImportReshape(LayerContext& c) {
   const ReshapeParameter& p = c.layer().reshape_param();
   const Tensor x = c.Input(0);

@@ -14,14 +14,14 @@ std::string Quoted(const std::string& name) {
   return "'" + OnOneLine(name) + "'";
 }
 
-// "conv1 (Convolution)".
+// Returns "conv1 (Convolution)".
 std::string OriginOf(const LayerParameter& layer, int index) {
   return (layer.name().empty() ? "layer " + std::to_string(index)
                                : layer.name()) +
          " (" + layer.type() + ")";
 }
 
-// What an error calls the type: of layers of type Python, which one.
+// Returns the type's name for errors; for type Python, the layer's class, too.
 std::string TypeText(const LayerParameter& layer) {
   if (layer.type() != "Python") return layer.type();
   return "Python (" + layer.python_param().module() + "." +
@@ -119,7 +119,7 @@ Status NetImporter::AddInputs() {
     auto& model_input = model_inputs.emplace_back();
     model_input.name = input.name;
     if (!input.has_rank) continue;
-    // Caffe reshapes a net to whatever it is fed.
+    // Caffe reshapes a net to the shape of its inputs.
     model_input.dims.emplace();
     for (const int64_t dim : input.dims)
       model_input.dims->push_back({.extent = dim, .may_differ = true});

@@ -16,23 +16,23 @@
 
 namespace ember::caffe {
 
-// An input of a net: of a layer of type Input or MemoryData.
+// An input of a net, from a layer of type Input or MemoryData.
 struct NetInput {
   std::string name;
   bool has_rank = true;
   std::vector<int64_t> dims;
 };
 
-// In the order of the layers. Errors: a shape that is none.
+// Returns the inputs in the order of the layers. Fails for an invalid shape.
 StatusOr<std::vector<NetInput>> InputsOf(
     const std::vector<LayerParameter>& layers);
 
-// One error for all layers that cannot be imported.
+// Returns one error for all layers that cannot be imported.
 Status CheckLayers(const std::vector<LayerParameter>& layers);
 
 class NetImporter {
  public:
-  // All must outlive the importer.
+  // All arguments must outlive the importer.
   NetImporter(const std::vector<LayerParameter>& layers, const Weights& weights,
               const frontends::ImportOptions& options)
       : layers_(layers),
@@ -41,14 +41,14 @@ class NetImporter {
         builder_("main", options.operation_limit),
         steps_(options.progress) {}
 
-  // Once per importer.
+  // Call it once per importer.
   StatusOr<graph::Graph> Import();
 
  private:
   Status AddInputs();
   Status ImportLayer(const LayerParameter& layer, int index);
-  // Where a top of a layer goes: a name that no blob has yet, unless the layer
-  // works in place.
+  // Sets the blob of a layer's top. The name must be new unless the layer works
+  // in place.
   Status SetBlob(const LayerParameter& layer, const std::string& name,
                  Tensor value);
   Status AddOutputs();

@@ -1,4 +1,4 @@
-// Normalization, and what nets put behind it: scales and biases.
+// Normalisation, and the scales and biases that nets put after it.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -17,14 +17,14 @@ std::vector<int64_t> AxesBetween(int first, int last) {
   return axes;
 }
 
-// All axes but the channels'.
+// Returns all axes but the channels'.
 std::vector<int64_t> AxesOfStatistics(int rank) {
   std::vector<int64_t> axes = AxesBetween(2, rank);
   axes.insert(axes.begin(), 0);
   return axes;
 }
 
-// The extents that a scale or bias covers, which begins at `axis`.
+// Returns the extents that a scale or bias beginning at `axis` covers.
 std::optional<std::vector<int64_t>> Covered(LayerContext& c, const Tensor& x,
                                             int axis, int64_t num_axes) {
   const int64_t count = num_axes == -1 ? x.rank() - axis : num_axes;
@@ -37,7 +37,8 @@ std::optional<std::vector<int64_t>> Covered(LayerContext& c, const Tensor& x,
   return c.Extents(x, axis, axis + static_cast<int>(count));
 }
 
-// With dims of 1 behind it, so that it broadcasts where it begins at `axis`.
+// Appends dims of 1 to `factor`, so that it broadcasts to x with its first dim
+// at `axis`.
 Tensor Placed(LayerContext& c, const Tensor& factor, int axis,
               const Tensor& x) {
   Shape shape = factor.shape();
@@ -48,7 +49,8 @@ Tensor Placed(LayerContext& c, const Tensor& factor, int axis,
                   graph::ShapeToString(shape));
     return x;
   }
-  // Extents are not repeated: a second bottom's must be the first one's.
+  // A second bottom does not broadcast here: its extents must be the first
+  // one's.
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == x.dim(axis + static_cast<int>(i))) continue;
     c.FailInvalid("expected a second bottom of the extents of " +
@@ -70,7 +72,8 @@ FillerParameter ConstantFiller(double value) {
 
 }  // namespace
 
-// Of the trained mean, variance, and by what both are to be divided.
+// The blobs are the trained mean, the variance, and the number that both are
+// divided by.
 void ImportBatchNorm(LayerContext& c) {
   const BatchNormParameter& p = c.layer().batch_norm_param();
   const Tensor x = c.Input(0);
@@ -96,8 +99,8 @@ void ImportBatchNorm(LayerContext& c) {
                      ops::AlongAxis(scale, axis, x.rank()));
 }
 
-// Of forks: with scale and bias, and trained statistics unless they are part of
-// these.
+// Forks' layer: it has scale and bias; trained mean and variance are separate
+// blobs unless they are merged into these.
 void ImportBn(LayerContext& c) {
   const BNParameter& p = c.layer().bn_param();
   const Tensor x = c.Input(0);
@@ -123,7 +126,7 @@ void ImportScale(LayerContext& c) {
   const Tensor x = c.Input(0);
   const bool learned = c.input_count() == 1;
   Tensor factor = c.Input(1);
-  // A scalar fits anywhere.
+  // A scalar broadcasts from any axis.
   const int axis = (learned ? p.num_axes() == 0 : factor.rank() == 0)
                        ? 0
                        : c.Axis(p.axis(), x.rank());
@@ -179,7 +182,7 @@ void ImportLrn(LayerContext& c) {
     return c.SetOutput(
         0, x * Power(sum * alpha + static_cast<double>(p.k()), -p.beta()));
   }
-  // Here k is not used, and padding counts in the mean.
+  // This mode ignores k, and the mean includes the padding.
   ops::Window window = ops::WindowOf({p.local_size(), p.local_size()});
   window.low = window.high = {pad, pad};
   const Tensor mean = AveragePool(x * x, window, 2, /*include_pad=*/true);
@@ -201,7 +204,7 @@ void ImportMvn(LayerContext& c) {
                      : centered);
 }
 
-// SSD's: by the length of what is in a pixel, or in the image.
+// SSD's layer: divides by the norm of each pixel, or of the image.
 void ImportNormalize(LayerContext& c) {
   const NormalizeParameter& p = c.layer().norm_param();
   const Tensor x = c.Input(0);
@@ -222,7 +225,7 @@ void ImportNormalize(LayerContext& c) {
   c.SetOutput(0, x / norm * scale);
 }
 
-// a * x + y, a scaling whole channels.
+// Computes a * x + y; a scales whole channels.
 void ImportAxpy(LayerContext& c) {
   const Tensor a = c.Input(0), x = c.Input(1), y = c.Input(2);
   if (a.rank() < 2) return c.FailInvalid("expected scales [N, C], found fewer");

@@ -1,5 +1,5 @@
-// Pooling and what undoes it. Caffe rounds the number of windows up, and then
-// drops those that would begin in the padding behind the image.
+// Pooling and its inverse. Caffe rounds the number of windows up, and then
+// drops those that would begin in the padding after the image.
 #include "frontends/ops/pooling.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Sizes {
   int64_t kernel = 1, stride = 1, pad = 0;
 };
 
-// Along one dim; false after an error.
+// Adds one dim to the window; false after an error.
 bool AddDim(LayerContext& c, int i, const Sizes& sizes, int64_t extent,
             bool any_padding, bool round_up, Window& window) {
   const auto [kernel, stride, pad] = sizes;
@@ -82,8 +82,8 @@ std::optional<Window> ReadWindow(LayerContext& c, const PoolingParameter& p,
   return window;
 }
 
-// Where in the image the largest element of each window is, the first of equal
-// ones: row * width + column.
+// Returns the place in the image of each window's largest element, the first of
+// equal ones: row * width + column.
 Tensor Mask(LayerContext& c, const Tensor& x, const Window& window,
             const std::vector<int64_t>& extents) {
   constexpr int64_t kMaxPositions = 256;
@@ -143,8 +143,8 @@ Tensor Pool(LayerContext& c, const Tensor& x,
     case PoolingParameter::STOCHASTIC:
       break;
   }
-  // What the draws of training give in the mean: each element with its share
-  // of the window's sum as its weight.
+  // Training draws an element at random. Here its expectation is used: the mean
+  // with each element's share of the window's sum as its weight.
   return ReduceWindow(x * x, "sum", window, 2) /
          (ReduceWindow(x, "sum", window, 2) +
           static_cast<double>(std::numeric_limits<float>::min()));
@@ -167,7 +167,7 @@ void ImportPooling(LayerContext& c) {
   c.SetOutput(1, Mask(c, x, *window, *extents));
 }
 
-// Pooling into 1, 4, 16 … bins, one after the other.
+// Pools into 1, 4, 16 … bins, and concatenates them.
 void ImportSpp(LayerContext& c) {
   const SPPParameter& p = c.layer().spp_param();
   if (!c.CheckRank(0, 4, 4)) return;
@@ -201,8 +201,8 @@ void ImportSpp(LayerContext& c) {
   c.SetOutput(0, Concat(levels, 1));
 }
 
-// With a mask of Pooling: its inverse, zeros elsewhere. Without: each pixel
-// repeated.
+// Inverts a Pooling by its mask, with zeros elsewhere. Without a mask it
+// repeats each pixel.
 void ImportUpsample(LayerContext& c) {
   const UpsampleParameter& p = c.layer().upsample_param();
   if (!c.CheckRank(0, 4, 4)) return;
@@ -244,7 +244,7 @@ void ImportUpsample(LayerContext& c) {
               Reshape(y, {x.dim(0), x.dim(1), Dim(sizes[0]), Dim(sizes[1])}));
 }
 
-// Bilinear, corners on corners.
+// Interpolates bilinearly with aligned corners.
 void ImportInterp(LayerContext& c) {
   const InterpParameter& p = c.layer().interp_param();
   if (!c.CheckRank(0, 4, 4)) return;

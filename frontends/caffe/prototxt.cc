@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxUnknown = 32;
 
-// Of any message: what changes nothing when a trained net is run.
+// Fields of any message that do not affect how a trained net runs.
 constexpr std::string_view kTrainingFields[] = {
     "batch_sampler",
     "blob_share_mode",
@@ -43,7 +43,7 @@ constexpr std::string_view kTrainingFields[] = {
     "visualize_threshold",
     "weight_decay",
 };
-// Of fillers alone: other messages mean something by these names.
+// Such fields of fillers only; other messages use these names differently.
 constexpr std::string_view kFillerFields[] = {"min", "max", "mean"};
 
 bool IsOneOf(std::string_view word, std::span<const std::string_view> words) {

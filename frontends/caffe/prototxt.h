@@ -1,13 +1,13 @@
-// Nets as text.
+// Reads nets as text.
 //
 //   EMBER_ASSIGN_OR_RETURN(NetText text, ReadPrototxt(contents));
 //   text.net.layer_size();
 //   text.unknown;   // "line 12: PoolingParameter has no field 'foo'"
 //
 // Fields that only matter in training (learning rates, fillers' spreads,
-// engines …) are passed over by name. Others that nobody here knows are listed,
-// for whoever finds out whether their layers are used: a fork may mean
-// something by them. Errors are one line that names line and column.
+// engines …) are skipped by name. Other unknown fields are listed, because a
+// fork may give them a meaning; the importer refuses a net that has any. Errors
+// are one line that names line and column.
 #ifndef EMBER_FRONTENDS_CAFFE_PROTOTXT_H_
 #define EMBER_FRONTENDS_CAFFE_PROTOTXT_H_
 
@@ -29,7 +29,7 @@ struct NetText {
 
 StatusOr<NetText> ReadPrototxt(std::string_view contents);
 
-// Whether text begins as a net does, and has layers.
+// True if text begins like a net, and has layers.
 bool IsPrototxt(std::string_view contents);
 
 }  // namespace ember::caffe

@@ -1,6 +1,6 @@
-// LSTM and RNN over the steps of sequences [T, N, …], which begin where the
-// second bottom is 0 (Donahue et al. 2015). What the last step leaves is kept
-// for the next run, unless the net takes and gives it itself (expose_hidden).
+// LSTM and RNN over the steps of sequences [T, N, …]. A sequence begins where
+// the second bottom is 0 (Donahue et al. 2015). The last state is kept for the
+// next run, unless the net has it as bottom and top (expose_hidden).
 #include "frontends/ops/recurrent.h"
 
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 using ops::Capture;
 using ops::States;
 
-// What both kinds of layers begin with.
+// The values that both kinds of layers prepare first.
 struct Sequence {
   // [T, N, gates + 1]: the input's part of each gate, and the indicator.
   Tensor steps;
@@ -23,7 +23,7 @@ struct Sequence {
   int64_t outputs = 0;
 };
 
-// Columns first … first + size of the last dim.
+// Returns columns first … first + size of the last dim.
 Tensor Columns(const Tensor& x, int64_t first, int64_t size) {
   return SliceAxis(x, x.rank() - 1, Dim(first), Dim(size));
 }
@@ -88,7 +88,7 @@ std::optional<Sequence> ReadSequence(LayerContext& c, int64_t gates,
   return s;
 }
 
-// The results of RunSteps: states, then all outputs.
+// Sets the results of RunSteps: states, then all outputs.
 void SetResults(LayerContext& c, const States& results, size_t state_count) {
   if (!c.ok()) return;
   c.SetOutput(0, results.back());
@@ -138,7 +138,7 @@ void ImportLstm(LayerContext& c) {
              2);
 }
 
-// One step of LSTM, whose gates the net computes.
+// One step of an LSTM; the net computes its gates.
 void ImportLstmUnit(LayerContext& c) {
   const Tensor before = c.Input(0), gates = c.Input(1), cont = c.Input(2);
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3) || !c.CheckRank(2, 2, 2))

@@ -10,7 +10,7 @@
 namespace ember::caffe {
 namespace {
 
-// The type of a V0 layer; "" for those that nobody knows.
+// Returns the type of a V0 layer; "" for unknown ones.
 std::string_view TypeOfV0(std::string_view type) {
   static constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
       {"accuracy", "Accuracy"},
@@ -48,7 +48,7 @@ void UpgradeV0(V1LayerParameter& v1, LayerParameter& layer) {
   V0LayerParameter& v0 = *v1.mutable_layer();
   layer.set_name(v0.name());
   const std::string_view type = TypeOfV0(v0.type());
-  // What has no upgrade is an unsupported type of that name.
+  // A type without an upgrade keeps its name, and is unsupported.
   layer.set_type(type.empty() ? v0.type() : std::string(type));
   layer.mutable_bottom()->Swap(v1.mutable_bottom());
   layer.mutable_top()->Swap(v1.mutable_top());
@@ -122,11 +122,12 @@ void UpgradeV1(V1LayerParameter& v1, LayerParameter& layer) {
 #undef EMBER_CAFFE_MOVE
 }
 
-// Layers "padding" become the padding of the layer that takes what they give.
+// Merges layers of type "padding" into the layers that take their tops.
 Status MergePadding(std::vector<LayerParameter>& layers,
                     const std::map<size_t, int64_t>& padding) {
   if (padding.empty()) return OkStatus();
-  // What gives a blob last, as blobs may be computed in place.
+  // The last layer so far that produces each blob; blobs may be computed in
+  // place.
   std::map<std::string, size_t> given;
   for (size_t i = 0; i < layers.size(); ++i) {
     LayerParameter& layer = layers[i];
@@ -158,7 +159,7 @@ Status MergePadding(std::vector<LayerParameter>& layers,
   return OkStatus();
 }
 
-// A layer for inputs that are fields of the net.
+// Adds a layer for inputs that are fields of the net.
 Status AddInputLayer(const NetParameter& net,
                      std::vector<LayerParameter>& layers) {
   if (net.input_size() == 0) return OkStatus();
@@ -197,7 +198,8 @@ bool Meets(const NetState& state, const NetStateRule& rule) {
          std::none_of(rule.not_stage().begin(), rule.not_stage().end(), has);
 }
 
-// With rules of inclusion one must be met, of those of exclusion none.
+// True if any rule of inclusion applies. Without such rules: true if no rule of
+// exclusion applies.
 bool IsIncluded(const NetState& state, const LayerParameter& layer) {
   const auto meets = [&](const NetStateRule& rule) {
     return Meets(state, rule);

@@ -1,12 +1,13 @@
-// Nets of all ages in one form: layers as LayerParameter, inputs as layers of
-// type Input, and only those that the phase of testing has.
+// Converts nets of all ages to one form: layers as LayerParameter, inputs as
+// layers of type Input, and only the layers of the test phase.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::vector<LayerParameter> layers,
 //                          UpgradedLayers(text.net));
 //
-// Undone are: V0LayerParameter (with its layers "padding", which become the
-// padding of what follows), V1LayerParameter (types as numbers), and inputs as
-// fields of the net. Source: BVLC Caffe, upgrade_proto (what upgrades mean).
+// It converts V0LayerParameter (with its layers "padding", which become the
+// padding of the next layer), V1LayerParameter (types as numbers), and inputs
+// as fields of the net. Source: BVLC Caffe, upgrade_proto (the meaning of
+// upgrades).
 #ifndef EMBER_FRONTENDS_CAFFE_UPGRADE_H_
 #define EMBER_FRONTENDS_CAFFE_UPGRADE_H_
 
@@ -18,10 +19,10 @@
 
 namespace ember::caffe {
 
-// Blobs of the layers move along. Errors name the layer.
+// The layers' blobs are moved to the result. Errors name the layer.
 StatusOr<std::vector<LayerParameter>> UpgradedLayers(NetParameter& net);
 
-// "Convolution" for CONVOLUTION; "" for NONE and for numbers that are no type.
+// Returns "Convolution" for CONVOLUTION; "" for NONE and for unknown numbers.
 std::string_view TypeOfV1(V1LayerParameter::LayerType type);
 
 }  // namespace ember::caffe

@@ -45,7 +45,7 @@ void AppendMessage(uint64_t number, const std::string& message,
   text += message;
 }
 
-// A layer without its blobs, with what was left out beside it.
+// A layer without its blobs, and the encoded blobs that were left out.
 struct LayerParts {
   std::string name;
   std::string rest;
@@ -57,7 +57,7 @@ Status Damaged(const std::string& what) {
                        " that does not parse as one");
 }
 
-// version: 2 for LayerParameter, 1 and 0 for what came before.
+// version: 2 for LayerParameter; 1 and 0 for the older formats.
 Status TakeApart(Bytes message, int version, LayerParts& parts) {
   const uint64_t blobs = version == 2   ? kLayerBlobs
                          : version == 1 ? kLayerV1Blobs
@@ -122,8 +122,8 @@ AlignedMemory Allocate(size_t bytes) {
           })};
 }
 
-// Nets of Caffe2 have operators where those of Caffe have old layers. A layer
-// has a number as its type, or a message that has a type.
+// True for an old layer, whose type is a number or a message that has a type.
+// Nets of Caffe2 have operators in the same field.
 bool IsOldLayer(Bytes message) {
   ProtobufFields fields(message);
   ProtobufField field;
@@ -179,7 +179,7 @@ StatusOr<Blob> Blob::Read(Bytes message, std::shared_ptr<const void> owner) {
       if (is_bytes) {
         blob.parts_.push_back(field.bytes);
       } else if (field.type == WireType::kI32) {
-        // One number that is not packed with others: the last four bytes.
+        // One number that is not packed with others is the last four bytes.
         blob.parts_.push_back(field.encoding.last(4));
       }
     } else if (field.number == 7 && is_bytes) {

@@ -1,14 +1,14 @@
-// The weights of a net, by layer: what of a caffemodel stays in the mapped
-// file, or blobs that stood in text.
+// The weights of a net, by layer: blobs that stay in the mapped caffemodel, or
+// blobs from text.
 //
 //   EMBER_ASSIGN_OR_RETURN(Caffemodel file, ReadCaffemodel(bytes, owner));
 //   const std::vector<Blob>* blobs = file.weights.Find("conv1");
 //   graph::ConstantData data = (*blobs)[0].Data();   // as f32
 //
-// A caffemodel is a net with its weights inside. Reading one takes it apart
-// without parsing the weights: the net without them, and where they lie.
-// Data() uses the file's memory where the numbers are aligned there, and copies
-// a blob once where they are not. Immutable; errors are one line.
+// A caffemodel is a net with its weights inside. Reading one splits it, without
+// parsing the weights, into the net and the places of the weights. Data() uses
+// the file's memory where the numbers are aligned there, else it copies a blob
+// once. Immutable; errors are one line.
 #ifndef EMBER_FRONTENDS_CAFFE_WEIGHTS_H_
 #define EMBER_FRONTENDS_CAFFE_WEIGHTS_H_
 
@@ -28,17 +28,17 @@ namespace ember::caffe {
 
 class Blob {
  public:
-  // An encoded BlobProto, which `owner` keeps.
+  // Reads an encoded BlobProto, which `owner` keeps alive.
   static StatusOr<Blob> Read(std::span<const uint8_t> message,
                              std::shared_ptr<const void> owner);
-  // Of text.
+  // Makes a blob from text.
   static StatusOr<Blob> FromProto(const BlobProto& proto);
 
-  // As the file says: four dims in old ones. Not negative, and their product is
-  // count().
+  // The dims in the file; old files always have four. They are not negative,
+  // and their product is count().
   const std::vector<int64_t>& dims() const { return dims_; }
   int64_t count() const { return count_; }
-  // count() numbers, f32.
+  // Returns count() numbers, f32.
   graph::ConstantData Data() const;
 
  private:
@@ -47,16 +47,16 @@ class Blob {
   std::vector<int64_t> dims_;
   int64_t count_ = 0;
   bool is_double_ = false;
-  // Parts of packed numbers, usually one.
+  // Pieces of the packed numbers, usually one.
   std::vector<std::span<const uint8_t>> parts_;
   std::shared_ptr<const void> owner_;
 };
 
 class Weights {
  public:
-  // Null: the file has no layer of this name with blobs.
+  // Returns null if the file has no layer of this name with blobs.
   const std::vector<Blob>* Find(std::string_view layer) const;
-  // Of layers of one name the first counts.
+  // If several layers have one name, the first is kept.
   void Add(const std::string& layer, std::vector<Blob> blobs);
   bool empty() const { return layers_.empty(); }
 
@@ -65,13 +65,13 @@ class Weights {
 };
 
 struct Caffemodel {
-  NetParameter net;  // as the file says, without blobs
+  NetParameter net;  // The file's net, without blobs.
   Weights weights;
 };
 
 StatusOr<Caffemodel> ReadCaffemodel(std::span<const uint8_t> bytes,
                                     const std::shared_ptr<const void>& owner);
-// Whether the whole of `contents` is made of a net's fields.
+// True if all of `contents` consists of a net's fields.
 bool IsCaffemodel(std::string_view contents);
 
 }  // namespace ember::caffe

@@ -1,5 +1,5 @@
 // Detectron's operators (Faster R-CNN, FPN, Mask R-CNN): proposals, boxes and
-// what is pooled of regions. How many come out only the data tells.
+// pooling of regions. The number of results depends on the data.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,7 +22,7 @@ constexpr int64_t kMaxImages = 256;
 // The largest growth of a box, 1000 / 16.
 const double kMaxGrowth = std::log(1000.0 / 16);
 
-// Boxes reach from the first to the last pixel unless this is off.
+// Returns 1 if boxes include their last pixel, else 0.
 double ExtraOf(OperatorContext& c) {
   return c.Flag("legacy_plus_one", true) ? 1 : 0;
 }
@@ -35,7 +35,7 @@ bool CheckUpright(OperatorContext& c) {
 
 ops::BoxMoves MovesOf(OperatorContext& c) {
   const double extra = ExtraOf(c);
-  // Older nets say whether the last corner is the last pixel.
+  // In older nets this argument says if the last corner is the last pixel.
   const bool corrects = c.Flag("correct_transform_coords", extra != 0);
   return {.extra = extra,
           .inner = 0,
@@ -54,8 +54,8 @@ bool CheckRows(OperatorContext& c, int input, int64_t width) {
   return false;
 }
 
-// The image of each region and its corners, of rows of four numbers (of image
-// 0) or five.
+// The image of each region and its corners, from rows of four numbers (image 0)
+// or five.
 struct Regions {
   Tensor images, corners;
 };
@@ -65,7 +65,7 @@ Regions RegionsOf(OperatorContext& c, const Tensor& rows) {
   return {Column(rows, 0), SliceAxis(rows, 1, Dim(1), Dim(4))};
 }
 
-// The rows with the best scores [n], best first, at most `most`.
+// Returns the rows with the best scores [n], best first, at most `most`.
 Tensor BestRows(OperatorContext& c, const Tensor& rows, const Tensor& scores,
                 int64_t most) {
   if (!c.ok()) return rows;
@@ -77,7 +77,7 @@ Tensor BestRows(OperatorContext& c, const Tensor& rows, const Tensor& scores,
   return c.ok() ? Gather(rows, sorted[1], 0) : rows;
 }
 
-// Integers [n] in ascending order: {sorted, where each was}.
+// Sorts integers [n] in ascending order: {sorted, original places}.
 std::vector<Tensor> Ascending(OperatorContext& c, const Tensor& numbers) {
   if (!c.ok()) return {numbers, numbers};
   return ApplyAll("top_k", {numbers},
@@ -86,7 +86,8 @@ std::vector<Tensor> Ascending(OperatorContext& c, const Tensor& numbers) {
                    {"largest", int64_t{0}}});
 }
 
-// Regions of all levels, then their scores: the best of them.
+// Returns the best regions of all levels. The inputs are the regions of all
+// levels, then their scores.
 Tensor Collected(OperatorContext& c) {
   const int levels = c.input_count() / 2;
   const int64_t most = c.Integer(
@@ -108,9 +109,10 @@ Tensor Collected(OperatorContext& c) {
   return BestRows(c, Concat(regions, 0), Concat(scores, 0), most);
 }
 
-// The regions [n, 5] of each level of a pyramid by their size (Lin et al. 2017,
-// "Feature Pyramid Networks", equation 1), and where each is when the levels
-// stand behind each other; outputs from `output` on.
+// Distributes regions [n, 5] to the levels of a pyramid by their size (Lin et
+// al. 2017, "Feature Pyramid Networks", equation 1). The last result is the
+// place of each region in the concatenation of the levels. The outputs begin at
+// `output`.
 void Distribute(OperatorContext& c, const Tensor& regions, int output) {
   const int64_t first = c.Integer("roi_min_level", 2);
   const int64_t last = c.Integer("roi_max_level", 5);
@@ -149,7 +151,8 @@ void ImportBatchPermutation(OperatorContext& c) {
 }
 
 // (regions [m, 4 or 5], changes [m, 4 * classes], images [n, 3] of (height,
-// width, scale)) -> boxes [m, 4 * classes], and how many are of each image.
+// width, scale)) -> boxes [m, 4 * classes], and the number of boxes of each
+// image.
 void ImportBBoxTransform(OperatorContext& c) {
   if (!CheckRows(c, 0, 4) || !c.CheckRank(1, 2, 2) || !c.CheckRank(2, 2, 2) ||
       !CheckUpright(c))
@@ -171,7 +174,7 @@ void ImportBBoxTransform(OperatorContext& c) {
   for (float& weight : weights) weight = 1 / weight;
   const Dim count = c.Input(0).dim(0), classes(*width / 4);
   const Regions regions = RegionsOf(c, c.Input(0));
-  // Of each region's image, [m, 1, 1].
+  // Information on each region's image, [m, 1, 1].
   const Tensor infos = Gather(c.Input(2), Cast(regions.images, DType::kI64), 0);
   const auto info = [&](int i) { return Unsqueeze(Column(infos, i), {1, 2}); };
   const Tensor scale = info(2);
@@ -232,7 +235,7 @@ void ImportGenerateProposals(OperatorContext& c) {
   const double none = std::numeric_limits<float>::lowest();
   std::vector<Tensor> regions, scores;
   for (int64_t image = 0; image < images; ++image) {
-    // [A * k, h, w] of the image as [h * w * A, k].
+    // Reshapes [A * k, h, w] of the image to [h * w * A, k].
     const auto per_anchor = [&](const Tensor& x, int64_t width) {
       return Reshape(Transpose(Reshape(SliceAxis(x, 0, Dim(image), Dim(1)),
                                        {Dim(anchors), Dim(width), Dim(rows),
@@ -257,7 +260,7 @@ void ImportGenerateProposals(OperatorContext& c) {
         ops::MovedBoxes(Gather(at_cells, best[1], 0),
                         Gather(per_anchor(c.Input(1), 4), best[1], 0), moves),
         height, width, extra);
-    // Boxes that are too small, or centered outside of the image, are none.
+    // Boxes that are too small, or centered outside of the image, are dropped.
     const ops::Corners box = ops::CornersOf(boxes);
     const Tensor w = box.x2 - box.x1 + extra, h = box.y2 - box.y1 + extra;
     const Tensor smallest = number(2) * least;
@@ -284,16 +287,16 @@ void ImportGenerateProposals(OperatorContext& c) {
 namespace {
 
 struct LimitOptions {
-  int64_t classes = 0;  // of the scores, with the background
+  int64_t classes = 0;  // Columns of scores, background included.
   double least = 0, overlap = 0;
-  int64_t most = 0;  // of an image; 0: all
+  int64_t most = 0;  // Per image; 0: all.
   bool agnostic = false, boxes_of_background = true, counts_background = true;
   double extra = 0;
 
-  // The background is the first class of boxes and scores; where boxes lack it,
-  // it is the last one of the scores.
+  // Number of leading background classes. The background is the first class of
+  // boxes and scores; if boxes lack it, it is the last class of the scores.
   int64_t skipped() const { return boxes_of_background ? 1 : 0; }
-  // Boxes of a row.
+  // Number of boxes in a row.
   int64_t given() const { return (agnostic ? 1 : classes - 1) + skipped(); }
 };
 
@@ -319,22 +322,23 @@ std::optional<LimitOptions> ReadLimits(OperatorContext& c) {
   return c.ok() ? std::optional<LimitOptions>(o) : std::nullopt;
 }
 
-// What stays of an image, by class, best first.
+// The detections that stay in one image, by class, best first.
 struct Detections {
   Tensor scores, boxes, labels;  // [k], [k, 4], [k]
   Tensor count;                  // [1]
-  Tensor rows;                   // [k], of the image's
-  Tensor sizes;                  // [classes], how many of each
+  Tensor rows;                   // [k], rows within the image.
+  Tensor sizes;                  // [classes], number of each class.
 };
 
-// Of the image's scores [m, classes] and boxes [m, 4 * given].
+// Returns the detections from the image's scores [m, classes] and boxes [m, 4 *
+// given].
 std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
                                   const Tensor& all_scores,
                                   const Tensor& all_boxes) {
   const Dim count = all_scores.dim(0);
   const int64_t skipped = o.skipped(), given = o.given();
   const int64_t classes = o.classes - 1;
-  // Of each class, [classes, m] and [classes, m, 4].
+  // Scores and boxes by class, [classes, m] and [classes, m, 4].
   const Tensor scores =
       Transpose(SliceAxis(all_scores, 1, Dim(skipped), Dim(classes)), {1, 0});
   const Tensor all =
@@ -357,7 +361,7 @@ std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
            Column(kept, 2);
   };
   if (o.most > 0) {
-    // The best of all classes, in the order that they had.
+    // Keeps the best of all classes, in their order.
     const Tensor number = IotaVector(c.builder(), kept.dim(0), DType::kI64);
     const Tensor chosen =
         BestRows(c, number, Gather(flat_scores, places(), 0), o.most);
@@ -385,10 +389,10 @@ std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
 
 }  // namespace
 
-// (scores [m, classes], boxes [m, 4 * classes], how many rows are of each
-// image) -> of all classes but the background those that stay: scores [k],
-// boxes [k, 4], classes [k], how many are of each image, their rows in the
-// image and how many are of each class; by image, then class, best first.
+// (scores [m, classes], boxes [m, 4 * classes], number of rows of each image)
+// -> the detections that stay, without the background: scores [k], boxes [k,
+// 4], classes [k], their number in each image, their rows in the image, and the
+// number of each class; by image, then class, best first.
 void ImportBoxWithNmsLimit(OperatorContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2) || !CheckUpright(c))
     return;
@@ -405,7 +409,7 @@ void ImportBoxWithNmsLimit(OperatorContext& c) {
   const auto limits = ReadLimits(c);
   if (!limits) return;
   std::vector<std::vector<Tensor>> results(6);
-  Tensor begin = c.Scalar(0);  // of the image's rows
+  Tensor begin = c.Scalar(0);  // First row of the image.
   for (int64_t image = 0; image < images; ++image) {
     Tensor scores = c.Input(0), boxes = c.Input(1);
     if (images > 1) {
@@ -431,7 +435,7 @@ void ImportBoxWithNmsLimit(OperatorContext& c) {
   for (size_t i = 0; i < results.size(); ++i) {
     const Tensor joined =
         images == 1 ? results[i].front() : Concat(results[i], 0);
-    // One row of sizes for each image.
+    // The sizes have one row for each image.
     c.SetOutput(static_cast<int>(i),
                 i == 5 && images > 1
                     ? Reshape(joined, {Dim(images), Dim(limits->classes)})

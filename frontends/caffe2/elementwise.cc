@@ -1,5 +1,5 @@
-// Operators on elements: of one operand, of two (with Caffe2's own way of
-// broadcasting and numpy's), of several; types and choices.
+// Operators on elements: of one operand, of two (with Caffe2's own broadcasting
+// and numpy's), of several; types and selection.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -64,7 +64,7 @@ EMBER_CAFFE2_UNARY(ImportGelu,
                    c.Flag("fast_gelu", false) ? ops::TanhGelu(x) : ops::Gelu(x))
 #undef EMBER_CAFFE2_UNARY
 
-// Of what is kept away from 0 and 1.
+// Computes the logit of x, clamped away from 0 and 1.
 void ImportLogit(OperatorContext& c) {
   const double epsilon = c.Number("eps", 1e-6);
   const Tensor x = Maximum(Minimum(c.Input(0), 1 - epsilon), epsilon);
@@ -101,9 +101,10 @@ void ImportPRelu(OperatorContext& c) {
 
 namespace {
 
-// The second operand as the first's shape needs it. Before 2018, and where
-// "broadcast" is 1, it is one number, or its dims are those of the first from
-// "axis" on, or the last ones; otherwise numpy's rules hold.
+// Returns the second operand in a shape that broadcasts to the first. Nets
+// before 2018, and those with "broadcast" 1, have one number, or dims equal to
+// those of the first from "axis" on, or to its last ones. Otherwise numpy's
+// rules apply.
 Tensor SecondOperand(OperatorContext& c) {
   const Tensor a = c.Input(0);
   Tensor b = c.Input(1);
@@ -124,7 +125,8 @@ Tensor SecondOperand(OperatorContext& c) {
   const int64_t spare = a.rank() - b.rank();
   if (axis == -1) axis = spare;
   if (axis < 0 || axis > spare) {
-    // Behind the axis, dims of 1 at its end do not count.
+    // Trailing dims of 1 are dropped until the operand fits from a given axis
+    // on.
     while (b.rank() > 1 && axis >= 0 && axis > a.rank() - b.rank() &&
            b.dim(-1) == Dim(1))
       b = Squeeze(b, {b.rank() - 1});
@@ -199,7 +201,7 @@ void ImportMean(OperatorContext& c) {
 
 void ImportWhere(OperatorContext& c) {
   Tensor condition = c.Input(0);
-  // One condition for each row.
+  // A vector has one condition for each row.
   if (c.Flag("enable_broadcast", false) && condition.rank() == 1)
     condition = AlongAxis(condition, 0, c.Input(1).rank());
   c.SetOutput(Select(condition, c.Input(1), c.Input(2)));

@@ -1,4 +1,4 @@
-// Constants: what init nets are made of.
+// Operators that make constants; init nets consist of them.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -12,7 +12,8 @@ namespace {
 // Elements of all constants of one operator: far above any model's.
 constexpr int64_t kMaxElements = int64_t{1} << 34;
 
-// The argument "shape", or the operand's shape and "extra_shape".
+// Returns the argument "shape", or the operand's shape followed by
+// "extra_shape".
 std::optional<Shape> FilledShape(OperatorContext& c) {
   std::vector<int64_t> dims = c.Integers("shape");
   Shape shape;
@@ -46,7 +47,7 @@ std::optional<Shape> FilledShape(OperatorContext& c) {
   return c.ok() ? std::optional<Shape>(shape) : std::nullopt;
 }
 
-// The argument "values" as a constant of the type.
+// Sets the argument "values" as a constant of the type.
 void Given(OperatorContext& c, DType type) {
   const std::optional<Shape> shape = FilledShape(c);
   if (!shape) return;
@@ -64,7 +65,7 @@ void Given(OperatorContext& c, DType type) {
                          (is_float ? " floats" : " integers") +
                          ", as the shape says, found " + std::to_string(found));
   }
-  // Floats stay where the net has them.
+  // Floats are not copied: they stay in the parsed net.
   if (type == DType::kF32 && count > 0) {
     const auto* bytes =
         reinterpret_cast<const uint8_t*>(values->floats().data());
@@ -102,7 +103,7 @@ void ImportGivenInts(OperatorContext& c) { Given(c, DType::kI32); }
 void ImportGivenInt64s(OperatorContext& c) { Given(c, DType::kI64); }
 void ImportGivenInt16s(OperatorContext& c) { Given(c, DType::kI16); }
 
-// Without "dtype" the value's own type counts.
+// Without "dtype", the constant has the value's own type.
 void ImportConstantFill(OperatorContext& c) {
   const Argument* value = FindArgument(c.op(), "value");
   const bool is_integer = value != nullptr && value->has_i();

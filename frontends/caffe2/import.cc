@@ -34,13 +34,13 @@ struct Model {
   }
 };
 
-// What a node is called: its own name, or its first result's.
+// Returns a node's name: its own, or its first result's.
 std::string NameOf(const OperatorDef& op) {
   if (op.has_name() && !op.name().empty()) return op.name();
   return op.output_size() > 0 ? op.output(0) : "";
 }
 
-// Those that its importer sets.
+// Names the results that the operator's importer has set.
 std::string ResultNames(const OperatorDef& op, const OperatorContext& c) {
   std::string names;
   for (int i = 0; i < op.output_size(); ++i) {
@@ -68,7 +68,8 @@ class NetImporter {
                            frontends::AddInputs(inputs, options_, builder_));
     for (const OperatorDef& op : model_->init.op())
       if (needed.contains(&op)) EMBER_RETURN_IF_ERROR(AddOperator(op));
-    // Data that the init net fills, too, is the input's from here on.
+    // From here on an input replaces data of the same name that the init net
+    // fills.
     for (size_t i = 0; i < inputs.size(); ++i)
       blobs_[inputs[i].name] = Tensor(&builder_, values[i]);
     for (const OperatorDef& op : model_->predict.op())
@@ -78,8 +79,8 @@ class NetImporter {
   }
 
  private:
-  // All of the predict net, and what it needs of the init net: that may fill
-  // the data, or what only training has.
+  // Returns all operators of the predict net, and those of the init net that it
+  // needs. Others of the init net may fill the data, or exist for training.
   StatusOr<std::set<const OperatorDef*>> Needed() const {
     std::set<const OperatorDef*> needed;
     std::set<std::string_view> wanted;
@@ -160,7 +161,7 @@ class NetImporter {
     return OkStatus();
   }
 
-  // The names of the results, each once.
+  // Returns the names of the results, each once.
   std::vector<std::string> OutputNames() const {
     std::vector<std::string> names;
     std::set<std::string_view> seen;
@@ -200,7 +201,7 @@ class NetImporter {
   const frontends::ImportOptions& options_;
   graph::GraphBuilder builder_;
   frontends::ImportSteps steps_;
-  std::map<std::string, Tensor, std::less<>> blobs_;  // as they are now
+  std::map<std::string, Tensor, std::less<>> blobs_;  // Their current values.
 };
 
 StatusOr<graph::Graph> ImportRead(const std::shared_ptr<const Model>& model,
@@ -216,7 +217,7 @@ StatusOr<graph::Graph> ImportRead(const std::shared_ptr<const Model>& model,
   return graph;
 }
 
-// value_info: "" if there is none.
+// value_info: "" if there is no such file.
 StatusOr<std::shared_ptr<const Model>> ReadModel(std::string_view predict_net,
                                                  std::string_view init_net,
                                                  std::string_view value_info) {
@@ -229,7 +230,7 @@ StatusOr<std::shared_ptr<const Model>> ReadModel(std::string_view predict_net,
   return std::shared_ptr<const Model>(std::move(model));
 }
 
-// The last `from` of a file's name as `to`; "" if there is none.
+// Replaces the last `from` in a file's name by `to`; "" if there is none.
 std::string Renamed(const std::string& file, std::string_view from,
                     std::string_view to) {
   const size_t at = file.rfind(from);
@@ -242,7 +243,7 @@ struct Paths {
   std::string predict, init;
 };
 
-// The two nets of a model, either of which `path` is.
+// Returns the paths of a model's two nets; `path` is one of them.
 StatusOr<Paths> PathsOf(const std::string& path) {
   const fs::path whole(path);
   const std::string file = whole.filename().string();
@@ -255,7 +256,7 @@ StatusOr<Paths> PathsOf(const std::string& path) {
         "init_net.pb beside it, found '" +
         OnOneLine(file) + "'");
   }
-  // Either may be text.
+  // The other net may be text, whatever this one is.
   std::string also = other.ends_with(".pbtxt")
                          ? other.substr(0, other.size() - 3)
                          : other + "txt";
@@ -269,7 +270,7 @@ StatusOr<Paths> PathsOf(const std::string& path) {
                        OnOneLine(also) + "' beside it, found neither");
 }
 
-// Files are let go once they are parsed.
+// Files are unmapped once they are parsed.
 StatusOr<std::shared_ptr<const Model>> OpenModel(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const Paths paths, PathsOf(path));
   EMBER_ASSIGN_OR_RETURN(const MappedFile predict,

@@ -3,22 +3,22 @@
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
 //                          ImportModel("predict_net.pb", {}));
 //
-// A model is two nets, either of which names it: one that fills the weights
-// (init_net.pb, X_init.pb, X_init_net.pb) and one that predicts, called the
-// same with "predict" for "init"; each binary or text (.pbtxt).
+// A model is two nets, and the path of either names it: one that fills the
+// weights (init_net.pb, X_init.pb, X_init_net.pb), and one that predicts, with
+// "predict" in place of "init" in its name. Each is binary or text (.pbtxt).
 //
-// Inputs are what the predict net takes and no net fills. A value_info.json
-// beside the nets tells their types and shapes; without one, where an input
-// reaches a convolution, its weights tell rank and channels, and otherwise the
-// shape must be given. They are f32, but for indices
-// (of Gather, BatchGather and OneHot), which are i64. Where nothing is open, as
-// some tools fill the data, too, the predict net's first external input is the
-// input, with the shape that it is filled with. Results are the predict net's
-// external outputs; without any, what none of its operators takes. Weights of
-// f32 stay where the parsed net has them.
+// Inputs are the blobs that the predict net reads and no net fills. A
+// value_info.json in the same folder gives their types and shapes. Without one,
+// the weights of a convolution that an input reaches determine its rank and
+// channels; otherwise the shape must be given. Inputs are f32, but indices (of
+// Gather, BatchGather and OneHot) are i64. Some tools fill the data, too: if no
+// blob is open, the predict net's first external input is the input, with the
+// shape that it is filled with. Results are the predict net's external outputs;
+// without any, the blobs that none of its operators reads. Weights of f32 stay
+// in the parsed net.
 //
-// Errors are one line. All unsupported operators of a model are listed at once;
-// malformed files are refused with what was expected and found. Thread-safe.
+// Errors are one line. All unsupported operators of a model are listed at once.
+// Malformed files are refused with what was expected and found. Thread-safe.
 #ifndef EMBER_FRONTENDS_CAFFE2_IMPORT_H_
 #define EMBER_FRONTENDS_CAFFE2_IMPORT_H_
 
@@ -35,8 +35,8 @@ namespace ember::caffe2 {
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);
 
-// From memory; `name` is what errors call the model, and value_info a
-// value_info.json, if there is one.
+// Imports from memory. `name` is the model's name in errors, and value_info the
+// contents of a value_info.json, if there is one.
 StatusOr<graph::Graph> ImportModelBytes(std::string_view predict_net,
                                         std::string_view init_net,
                                         const frontends::ImportOptions& options,

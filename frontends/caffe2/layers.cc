@@ -18,22 +18,23 @@ namespace {
 
 using ops::Window;
 
-// The spatial dims of an image.
+// Returns the spatial dims of an image.
 Shape SpatialOf(Tensor x, bool last) {
   const auto begin = x.shape().begin();
   return last ? Shape(begin + 1, x.shape().end() - 1)
               : Shape(begin + 2, x.shape().end());
 }
 
-// Of an image in the operator's order, as ops has it, and back.
+// Transposes an image from the operator's order to that of frontends/ops, and
+// back.
 Tensor ToLast(Tensor x, bool last) { return last ? x : ops::ToChannelsLast(x); }
 Tensor FromLast(Tensor y, bool last) {
   return last ? y : ops::ToChannelsFirst(y);
 }
 
-// Weights [O, I, spatial…] or [O, spatial…, I] as [spatial…, I, O]; those of
-// transposed convolutions are [I, O, spatial…] and [I, spatial…, O], and become
-// [spatial…, I, O], too.
+// Transposes weights to [spatial…, I, O], from [O, I, spatial…] or [O,
+// spatial…, I]; those of transposed convolutions from [I, O, spatial…] or [I,
+// spatial…, O].
 Tensor KernelLast(Tensor w, bool last, bool transposed) {
   std::vector<int64_t> order;
   for (int i = last ? 1 : 2; i < w.rank() - (last ? 1 : 0); ++i)
@@ -44,7 +45,8 @@ Tensor KernelLast(Tensor w, bool last, bool transposed) {
   return Transpose(w, order);
 }
 
-// Image and weights of one rank, with a window of the weights' extents.
+// Checks that image and weights have one rank, and the weights the window's
+// extents.
 bool CheckOperands(OperatorContext& c, const Window& window, bool last,
                    int input = 1) {
   const Tensor w = c.Input(input);
@@ -94,7 +96,7 @@ void ImportConvRelu(OperatorContext& c) {
   if (c.ok()) c.SetOutput(ops::Relu(c.Output(0)));
 }
 
-// (x, offsets, weights, [bias]), channels first.
+// (x, offsets, weights, [bias]), with the channels first.
 void ImportDeformConv(OperatorContext& c) {
   for (int i = 0; i < 3; ++i)
     if (!c.CheckRank(i, 4, 4)) return;
@@ -160,15 +162,16 @@ void Pooled(OperatorContext& c, bool is_maximum) {
                                      c.Flag("count_include_pad", false)));
 }
 
-// x as rows, by weights as rows (or columns), with a bias for each result.
+// Multiplies x, as rows, by the weights' rows (or columns), and adds a bias for
+// each result.
 void FullyConnected(OperatorContext& c, bool transposed) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const Tensor x = c.Input(0);
   const int axis = c.AxisOf("axis", 1, x.rank());
   const int weight_axis = c.AxisOf("axis_w", 1, c.Input(1).rank());
   if (!c.ok()) return;
-  // The product takes the weights as they are stored: a transpose of them would
-  // be computed when compiling, and held beside them.
+  // The product takes the weights as they are stored. A transpose of them would
+  // be folded at compile time, and held in addition to them.
   Tensor y = Contract(AsRows(x, axis), AsRows(c.Input(1), weight_axis),
                       transposed ? "mk,kn->mn" : "mk,nk->mn");
   if (c.Input(2)) {
@@ -197,7 +200,8 @@ void ImportFCTransposed(OperatorContext& c) {
   FullyConnected(c, /*transposed=*/true);
 }
 
-// Two matrices, made of the dims before and behind an axis.
+// Multiplies two matrices, each made by merging the dims before and after an
+// axis.
 void ImportMatMul(OperatorContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const int axis_a = c.AxisOf("axis_a", 1, c.Input(0).rank());
@@ -232,7 +236,7 @@ void ImportRoIPool(OperatorContext& c) {
 
 namespace {
 
-// Both spatial axes by the arguments' scales, or those of input 1.
+// Resizes both spatial axes by the arguments' scales, or those in input 1.
 void Resized(OperatorContext& c, const ops::ResizeSpec& spec) {
   if (!c.CheckRank(0, 4, 4)) return;
   const Tensor x = c.Input(0);
@@ -260,7 +264,7 @@ void Resized(OperatorContext& c, const ops::ResizeSpec& spec) {
     if (static_cast<double>(whole) == scale) {
       out = in * Dim(whole);
     } else if (const auto extent = in.AsConstant()) {
-      // As Caffe2 multiplies, in f32.
+      // Caffe2 multiplies in f32, so this does, too.
       out = Dim(static_cast<int64_t>(static_cast<float>(*extent) *
                                      static_cast<float>(scale)));
     }

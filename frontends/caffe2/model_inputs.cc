@@ -16,7 +16,7 @@ namespace {
 using frontends::ModelDim;
 using frontends::ModelInput;
 
-// The operator that fills a blob of the init net.
+// The operator of the init net that fills a blob, by the blob's name.
 using Fills = std::map<std::string_view, const OperatorDef*>;
 
 Fills FillsOf(const NetDef& init) {
@@ -37,7 +37,7 @@ bool IsOneOf(std::string_view word,
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// How a net was exported, rather than what it needs.
+// Returns dims that the net was exported with; it may accept others.
 std::vector<ModelDim> ExportedDims(const std::vector<int64_t>& shape) {
   std::vector<ModelDim> dims;
   dims.reserve(shape.size());
@@ -46,7 +46,8 @@ std::vector<ModelDim> ExportedDims(const std::vector<int64_t>& shape) {
   return dims;
 }
 
-// Operators whose result is as their first operand, and like it in channels.
+// True for operators whose result has the shape, and the order of channels, of
+// their first operand.
 bool KeepsShape(const OperatorDef& op) {
   return IsOneOf(op.type(),
                  {"SpatialBN", "AffineChannel", "Copy", "Alias", "StopGradient",
@@ -64,7 +65,7 @@ class Reader {
     std::vector<ModelInput> inputs;
     const auto add = [&](const std::string& name) {
       if (!read.contains(name) || !done.insert(name).second) return;
-      // Guessing looks at all operators; no model has so many inputs.
+      // Guessing scans all operators; real models have far fewer inputs.
       inputs.push_back(InputOf(name, inputs.size() < 64));
     };
     for (const std::string& name : predict_.external_input()) add(name);
@@ -75,8 +76,8 @@ class Reader {
   }
 
  private:
-  // What is read before the predict net makes it, and the init net does not
-  // fill.
+  // Returns the blobs that are read before the predict net makes them, and that
+  // the init net does not fill.
   std::set<std::string_view> OpenBlobs() const {
     std::set<std::string_view> made, open;
     for (const OperatorDef& op : predict_.op()) {
@@ -84,7 +85,7 @@ class Reader {
         if (!made.contains(name) && !fills_.contains(name)) open.insert(name);
       for (const std::string& name : op.output()) made.insert(name);
     }
-    // A net may give on what it takes.
+    // A net may return its input unchanged.
     for (const std::string& name : predict_.external_output())
       if (!made.contains(name) && !fills_.contains(name)) open.insert(name);
     return open;
@@ -114,7 +115,7 @@ class Reader {
       return input;
     }
     if (!may_guess) return input;
-    // Blobs that have the input's shape, as far as the net was read.
+    // Blobs of the input's shape among the operators read so far.
     std::set<std::string_view> same{name};
     for (const OperatorDef& op : predict_.op()) {
       if (op.input_size() == 0) continue;
@@ -132,13 +133,13 @@ class Reader {
           continue;
         }
       }
-      // A blob that is made anew is another.
+      // The operator overwrites these blobs.
       for (const std::string& output : op.output()) same.erase(output);
     }
     return input;
   }
 
-  // From the weights of the convolution that takes the input.
+  // Derives dims from the weights of the convolution that takes the input.
   std::optional<std::vector<ModelDim>> DimsFor(const std::string& name,
                                                const OperatorDef& conv) const {
     if (conv.input_size() < 2) return std::nullopt;

@@ -1,5 +1,5 @@
-// What a pair of nets takes: names, types, and what their operators tell of
-// shapes.
+// Finds the inputs of a pair of nets: names, types, and the shapes as far as
+// operators determine them.
 //
 //   for (const frontends::ModelInput& input :
 //        FindInputs(predict, init, value_info)) …
@@ -16,8 +16,8 @@
 
 namespace ember::caffe2 {
 
-// In the order of the predict net's external inputs, then of their first use.
-// What `infos` says of one comes before what the nets tell.
+// Returns the inputs in the order of the predict net's external inputs, then of
+// their first use. An entry of `infos` takes precedence over the nets.
 std::vector<frontends::ModelInput> FindInputs(const NetDef& predict,
                                               const NetDef& init,
                                               const ValueInfo& infos);

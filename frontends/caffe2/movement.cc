@@ -11,7 +11,7 @@
 namespace ember::caffe2 {
 namespace {
 
-// The argument "axis", or the channels' of the argument "order".
+// Returns the argument "axis", or the channels' axis in the argument "order".
 int JoinAxis(OperatorContext& c, int rank) {
   if (c.Has("axis")) return c.AxisOf("axis", 1, rank);
   return c.Axis(c.ChannelsLast() ? rank - 1 : 1, rank);
@@ -38,7 +38,8 @@ void ImportConcat(OperatorContext& c) {
   }
 }
 
-// Into as many parts as there are results, equal ones if nothing tells extents.
+// Splits into as many parts as there are results, of equal extents unless
+// extents are given.
 void ImportSplit(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -82,7 +83,7 @@ void ImportSplit(OperatorContext& c) {
   }
 }
 
-// 0 keeps a dim, -1 is what is left. The second result is the shape before.
+// A 0 keeps a dim, -1 is inferred. The second result is the old shape.
 void ImportReshape(OperatorContext& c) {
   const Tensor x = c.Input(0);
   Shape shape;
@@ -135,7 +136,7 @@ void ImportFlatten(OperatorContext& c) {
   const Tensor x = c.Input(0);
   const int64_t axis = c.Integer("axis", 1);
   const int rank = x.rank();
-  // Behind the last dim is a place, too.
+  // The axis may be after the last dim.
   if (axis == rank) return c.SetOutput(AsRows(x, rank));
   const int at = c.Axis(axis, rank);
   if (c.ok()) c.SetOutput(AsRows(x, at));
@@ -159,7 +160,7 @@ void ImportTranspose(OperatorContext& c) {
 
 namespace {
 
-// The second dim last, or the last second.
+// Moves the second dim last, or the last dim second.
 void Ordered(OperatorContext& c, bool to_last) {
   if (!c.CheckRank(0, 3)) return;
   const int rank = c.Input(0).rank();
@@ -190,7 +191,7 @@ void ImportExpandDims(OperatorContext& c) {
   if (c.ok()) c.SetOutput(Unsqueeze(c.Input(0), axes));
 }
 
-// Ends below 0 count from behind the last element: -1 is all of it.
+// Negative ends count from after the last element: -1 includes it.
 void ImportSlice(OperatorContext& c) {
   Tensor x = c.Input(0);
   std::vector<int64_t> starts = c.Integers("starts"), ends = c.Integers("ends");
@@ -247,7 +248,7 @@ void ImportTile(OperatorContext& c) {
   if (c.input_count() > 1)
     return c.FailUnsupported("tiles and axis as operands");
   if (!c.CheckPositive("tiles", tiles)) return;
-  // A dim before the axis, repeated, and merged with it.
+  // Inserts a dim before the axis, repeats it, and merges it with the axis.
   Shape wide = x.shape(), merged = x.shape();
   wide.insert(wide.begin() + axis, Dim(tiles));
   merged[static_cast<size_t>(axis)] = x.dim(axis) * Dim(tiles);
@@ -275,7 +276,7 @@ void ImportPadImage(OperatorContext& c) {
           mode == "constant" ? x.Like(c.Number("value", 0)) : Tensor()));
 }
 
-// Channels [groups, rest] become [rest, groups].
+// Transposes channels from [groups, rest] to [rest, groups].
 void ImportChannelShuffle(OperatorContext& c) {
   if (!c.CheckRank(0, 3)) return;
   const Tensor x = c.Input(0);
@@ -300,8 +301,9 @@ void ImportChannelShuffle(OperatorContext& c) {
 
 namespace {
 
-// The arguments of SpaceToBatch and its reverse: "pad" is on all sides, but
-// "pad_t" alone above. False after an error.
+// The arguments of SpaceToBatch and its inverse. "pad" applies to all sides,
+// but "pad_t" replaces it at the top. Reading them returns false after an
+// error.
 struct Blocks {
   Dim size, top, other;
 };
@@ -321,7 +323,8 @@ bool ReadBlocks(OperatorContext& c, Blocks& blocks) {
 
 }  // namespace
 
-// Places in a block become images: those of the first place come first.
+// Moves the places within a block to the batch; the images of the first place
+// come first.
 void ImportSpaceToBatch(OperatorContext& c) {
   Blocks blocks;
   if (!ReadBlocks(c, blocks)) return;

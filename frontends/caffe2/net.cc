@@ -66,7 +66,7 @@ bool IsBinaryNet(std::string_view contents) {
   return has_operators && !fields.damaged();
 }
 
-// Whether text begins as a net does, and has operators.
+// True if text begins like a net, and has operators.
 bool IsTextNet(std::string_view contents) {
   static constexpr std::string_view kFields[] = {
       "name",          "op",  "type",           "num_workers",
@@ -88,7 +88,7 @@ bool IsTextNet(std::string_view contents) {
   return false;
 }
 
-// Adds the fields that are encoded there to the message.
+// Merges encoded fields into the message.
 bool Merge(std::span<const uint8_t> encoding,
            google::protobuf::MessageLite& message) {
   google::protobuf::io::CodedInputStream stream(
@@ -97,8 +97,8 @@ bool Merge(std::span<const uint8_t> encoding,
          stream.ConsumedEntireMessage();
 }
 
-// Takes the floats at the front, each with its tag, and adds them to the
-// argument's.
+// Takes the floats at the front of `rest`, each with its tag, and appends them
+// to the argument's.
 bool TakeFloats(std::span<const uint8_t>& rest, Argument& argument) {
   size_t count = 0;
   while (rest.size() - count * kTaggedFloat >= kTaggedFloat &&
@@ -129,8 +129,8 @@ bool ReadArgument(std::span<const uint8_t> rest, Argument& argument) {
   return true;
 }
 
-// Reads the large messages in field `number` with `read`, and leaves all else
-// to protobuf's parser.
+// Reads the large messages in field `number` with `read`, and all others with
+// protobuf's parser.
 template <typename Message, typename Read>
 bool ReadMessage(std::span<const uint8_t> bytes, uint64_t number,
                  Message& message, Read read) {
@@ -147,8 +147,9 @@ bool ReadMessage(std::span<const uint8_t> bytes, uint64_t number,
   return !fields.damaged();
 }
 
-// Protobuf's parser would let the floats of weights grow as it meets them, and
-// hold up to twice their bytes beside the file.
+// Reads large messages without protobuf's parser, whose list of a weight's
+// floats would grow as it reads them, to twice their bytes in addition to the
+// file.
 bool ReadBinaryNet(std::span<const uint8_t> bytes, NetDef& net) {
   const auto read_argument = [](std::span<const uint8_t> part,
                                 OperatorDef& op) {

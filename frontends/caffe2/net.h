@@ -1,4 +1,4 @@
-// Nets of Caffe2, as they are in their files: binary or text.
+// Reads nets of Caffe2 from files, binary or text.
 //
 //   EMBER_ASSIGN_OR_RETURN(NetDef net, ReadNet(contents, "init net"));
 //
@@ -13,11 +13,12 @@
 
 namespace ember::caffe2 {
 
-// what: which of a model's nets it is, for errors.
+// `what` is the name of this net in errors.
 StatusOr<NetDef> ReadNet(std::string_view contents, std::string_view what);
 
-// Whether the whole of `contents` is made of a net's fields, and has operators:
-// what Caffe, TensorFlow and ONNX write has none that have a type.
+// True if all of `contents` consists of a net's fields, and has operators.
+// Files of Caffe, TensorFlow and ONNX have no operators with a type in that
+// field.
 bool IsNet(std::string_view contents);
 
 }  // namespace ember::caffe2

@@ -1,4 +1,4 @@
-// Normalizations, and what is a probability.
+// Normalisations and probabilities.
 #include <string>
 #include <vector>
 
@@ -67,7 +67,8 @@ void ImportInstanceNorm(OperatorContext& c) {
                    x.dtype()));
 }
 
-// [N, groups, the rest of the channels, spatial…], from either order.
+// Computes in [N, groups, the rest of the channels, spatial…], from either
+// order.
 void ImportGroupNorm(OperatorContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor x = c.Input(0);
@@ -124,7 +125,7 @@ void ImportLayerNorm(OperatorContext& c) {
   c.SetOutput(2, Cast(Reshape(deviation, outer), x.dtype()));
 }
 
-// Squares of the channels around each.
+// Sums the squares of the channels around each channel.
 void ImportLRN(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const Tensor x = c.Input(0);
@@ -142,7 +143,7 @@ void ImportLRN(OperatorContext& c) {
   c.SetOutput(1, scale);
 }
 
-// By the length along an axis.
+// Divides by the norm along an axis.
 void ImportNormalize(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -160,7 +161,7 @@ void ImportNormalizeL1(OperatorContext& c) {
   c.SetOutput(Select(Equal(sum, 0), x, x / sum));
 }
 
-// Over all dims from the axis on.
+// Normalises over all dims from the axis on.
 void ImportSoftmax(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);

@@ -10,7 +10,7 @@ std::optional<DType> TypeOfNumber(int64_t number) {
       return DType::kF32;
     case 2:
       return DType::kI32;
-    case 3:  // bytes
+    case 3:  // Bytes.
     case 6:
       return DType::kU8;
     case 5:

@@ -1,4 +1,4 @@
-// What an operator is built from: its arguments and its operands.
+// The view that an operator's function has: its arguments and its operands.
 //
 //   void ImportLeakyRelu(OperatorContext& c) {
 //     const Tensor x = c.Input(0);
@@ -26,8 +26,8 @@
 
 namespace ember::caffe2 {
 
-// The names of frontends/ops that operators are written in; the functions on
-// tensors are found by their arguments.
+// The names of frontends/ops that operators use. Functions on tensors need no
+// using-declaration: argument-dependent lookup finds them.
 using ops::Apply;
 using ops::ApplyAll;
 using ops::ComputeType;
@@ -40,15 +40,16 @@ using ops::Shape;
 using ops::SmallerOf;
 using ops::Tensor;
 
-// The type that TensorProto's number says; nullopt: none that is here.
+// Returns the type of a number of TensorProto; nullopt if Ember has no such
+// type.
 std::optional<DType> TypeOfNumber(int64_t number);
 
-// Null if the operator has no argument of the name.
+// Returns null if the operator has no argument of the name.
 const Argument* FindArgument(const OperatorDef& op, std::string_view name);
 
 class OperatorContext : public ops::OperandContext {
  public:
-  // owner keeps `op`.
+  // `owner` keeps `op` alive.
   OperatorContext(graph::GraphBuilder& builder, const OperatorDef& op,
                   std::shared_ptr<const void> owner, std::vector<Tensor> inputs)
       : OperandContext(builder, std::move(inputs)),
@@ -58,7 +59,7 @@ class OperatorContext : public ops::OperandContext {
   const OperatorDef& op() const { return op_; }
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
-  // Arguments; one of another kind is an error.
+  // Arguments. One of another kind is an error.
   bool Has(std::string_view name) const {
     return FindArgument(op_, name) != nullptr;
   }
@@ -69,17 +70,17 @@ class OperatorContext : public ops::OperandContext {
   double Number(std::string_view name, double otherwise);
   std::string Text(std::string_view name, std::string_view otherwise);
   std::vector<int64_t> Integers(std::string_view name);
-  // Of the argument `name`, a number or a name of a type.
+  // Returns the type in the argument `name`, a type's number or name.
   DType Type(std::string_view name, DType otherwise);
-  // The axis that an argument names; -1 is the last.
+  // Returns the axis that an argument names; -1 is the last.
   int AxisOf(std::string_view name, int64_t otherwise, int rank) {
     return Axis(Integer(name, otherwise), rank);
   }
-  // Whether the argument "order" says that channels come last.
+  // True if the argument "order" says that channels come last.
   bool ChannelsLast();
 
-  // A vector with an element for each channel, along dim `axis` of `rank`, in
-  // the type that is computed in. A failed tensor if it is no vector.
+  // Returns a vector with an element for each channel, along dim `axis` of
+  // `rank`, in the type of the computation. Fails if the input is not a vector.
   Tensor PerChannel(int input, int axis, int rank, DType type);
 
  private:
@@ -87,7 +88,7 @@ class OperatorContext : public ops::OperandContext {
   std::shared_ptr<const void> owner_;
 };
 
-// [product of the dims before axis, product of the others].
+// Reshapes to [product of the dims before axis, product of the others].
 Tensor AsRows(Tensor x, int axis);
 
 }  // namespace ember::caffe2

@@ -1,7 +1,7 @@
-// The operators of Caffe2 that a net for prediction may hold: how one is
-// imported, or why it is not. Names that nobody listed are refused, too,
-// without a reason. Operators of gradients (…Gradient) and on integers (Int8…)
-// are one row each: their names end and begin so.
+// The operators of Caffe2 that a net for prediction may hold: how each is
+// imported, or why it is not. Names outside the list are refused, too, without
+// a reason. Operators of gradients (…Gradient) share one row, by their suffix,
+// and so do operators on integers (Int8…), by their prefix.
 //
 //   row(name, minimum inputs, maximum inputs, function)
 //   no(name, reason)
@@ -242,11 +242,11 @@ struct OperatorRow {
   int minimum_inputs = 0;
   int maximum_inputs = 0;
   ImportFunction import = nullptr;
-  // Not empty: it is not supported, and why.
+  // If not empty, the operator is unsupported, and this says why.
   std::string_view reason = "";
 };
 
-// In the files of their families.
+// The files of the operators' families define the functions.
 #define EMBER_ROW(name, minimum, maximum, function) \
   void function(OperatorContext& c);
 #define EMBER_NOTHING(...)
@@ -256,7 +256,7 @@ EMBER_CAFFE2_OPERATORS(EMBER_ROW, EMBER_NOTHING)
 
 std::span<const OperatorRow> Operators();
 
-// Null for names that nobody here knows.
+// Returns null for unknown names.
 const OperatorRow* FindRow(std::string_view type);
 
 }  // namespace ember::caffe2

@@ -1,4 +1,4 @@
-// Reductions, and choices by size or index.
+// Reductions, and selection by size or index.
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +8,7 @@
 namespace ember::caffe2 {
 namespace {
 
-// The argument "axes"; all without it.
+// Returns the argument "axes"; all axes without it.
 std::vector<int64_t> ReducedAxes(OperatorContext& c) {
   const int rank = c.Input(0).rank();
   if (c.Has("axes")) return c.Axes(c.Integers("axes"), rank);
@@ -17,7 +17,7 @@ std::vector<int64_t> ReducedAxes(OperatorContext& c) {
   return axes;
 }
 
-// As many dims as "num_reduce_dim" says, the first or the last.
+// Returns the first or the last axes, as many as "num_reduce_dim" says.
 std::optional<std::vector<int64_t>> EndAxes(OperatorContext& c, bool front) {
   const int rank = c.Input(0).rank();
   const int64_t count =
@@ -89,7 +89,7 @@ void ImportReduceBackMax(OperatorContext& c) {
   ReducedEnd(c, false, "maximum");
 }
 
-// One number of all elements.
+// Reduces all elements to one number.
 void ImportSumElements(OperatorContext& c) {
   const std::vector<int64_t> axes = ReducedAxes(c);
   c.SetOutput(ReducedBy(c.Input(0), c.Flag("average", false) ? "mean" : "sum",
@@ -123,7 +123,7 @@ void ImportTopK(OperatorContext& c) {
   c.SetOutput(1, results[1]);
 }
 
-// One number for each row of two matrices.
+// Computes one number per row: the product of that row in both matrices.
 void ImportDotProduct(OperatorContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const Tensor x = c.Input(0) * c.Input(1);

@@ -1,5 +1,5 @@
-// value_info.json, which lies beside many pairs of nets: what a net was
-// exported with.
+// Reads value_info.json, a file next to many pairs of nets. It has the types
+// and shapes that a net was exported with.
 //
 //   EMBER_ASSIGN_OR_RETURN(ValueInfo info, ReadValueInfo(contents));
 //   info["data"].dims;   // of {"data": [1, [1, 3, 224, 224]]}

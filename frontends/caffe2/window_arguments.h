@@ -1,5 +1,5 @@
-// The window of a convolution or pooling, in all ways that Caffe2 has of
-// writing one: "kernel", "kernels", "kernel_h" and "kernel_w", and so on.
+// Reads the window of a convolution or pooling, in all forms that Caffe2 has:
+// "kernel", "kernels", "kernel_h" and "kernel_w", and so on.
 //
 //   const std::optional<ops::Window> window = ReadWindow(c, {h, w});
 //   if (!window) return;   // the builder has the error
@@ -18,29 +18,29 @@
 
 namespace ember::caffe2 {
 
-// The argument "legacy_pad": padding that is not written but follows from the
-// extents.
+// The argument "legacy_pad": padding that follows from the extents.
 enum class LegacyPad : uint8_t {
   kNotSet = 0,
   kValid = 1,
   kSame = 2,
-  kCaffePooling = 3,  // one more window where some of the image is left
+  kCaffePooling = 3,  // Adds a window if elements of the image are left over.
 };
 
-// nullopt after an error.
+// Returns nullopt after an error.
 std::optional<LegacyPad> ReadLegacyPad(OperatorContext& c);
 
-// "stem", "stems", "stem_h" with "stem_w": `count` numbers in
-// [minimum, kMaxWindow]; nullopt after an error.
+// Reads "stem", "stems", or "stem_h" with "stem_w": `count` numbers in
+// [minimum, kMaximumWindow]; nullopt after an error.
 std::optional<std::vector<int64_t>> ReadSizes(OperatorContext& c,
                                               std::string_view stem,
                                               size_t count, int64_t minimum,
                                               int64_t otherwise);
 
-// "pad", "pads" (all before, then all after), "pad_t" … "pad_r".
+// Reads "pad", "pads" (all before, then all after), or "pad_t" … "pad_r".
 bool ReadPads(OperatorContext& c, ops::Window& window);
 
-// Of an image with `spatial` extents; the padding follows "legacy_pad".
+// Returns the window for an image with `spatial` extents; the padding follows
+// "legacy_pad".
 std::optional<ops::Window> ReadWindow(OperatorContext& c, const Shape& spatial);
 
 }  // namespace ember::caffe2

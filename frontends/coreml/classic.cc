@@ -1,4 +1,4 @@
-// Models of tables: trees, linear models, and what prepares features.
+// Models of tables: trees, linear models, and preparation of features.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -35,7 +35,8 @@ constexpr uint64_t kTree = 1, kNode = 2, kBehavior = 3, kFeature = 10,
                    kMissingIsTrue = 14, kVotes = 20;
 constexpr int64_t kLeaf = 6;
 
-// Whether a value is on the true side, by how it compares with the node's.
+// True if a value with this outcome of the comparison with the node's value
+// takes the true branch.
 bool Holds(int64_t behavior, TreeTable::Outcome outcome) {
   switch (behavior) {
     case 0:
@@ -64,7 +65,7 @@ StatusOr<TreeTable> ReadTrees(const ProtobufView& ensemble) {
   }
   using Id = std::pair<int64_t, int64_t>;
   const std::vector<ProtobufView> nodes = ensemble.Messages(kNodes);
-  // Branches first, then leaves.
+  // Nodes are numbered with the branches first, then the leaves.
   std::map<Id, int64_t> numbers;
   std::vector<const ProtobufView*> branches, leaves;
   for (const ProtobufView& node : nodes)
@@ -133,7 +134,7 @@ StatusOr<TreeTable> ReadTrees(const ProtobufView& ensemble) {
   return table;
 }
 
-// Sums of votes with the base values, [N, dimensions].
+// Returns the sums of votes and base values, [N, dimensions].
 StatusOr<Tensor> TreeScores(ModelContext& context, const ProtobufView& model,
                             uint64_t kind, const Features& features) {
   const ProtobufView ensemble = model.Message(kind).Message(1);
@@ -155,7 +156,8 @@ StatusOr<Tensor> TreeScores(ModelContext& context, const ProtobufView& model,
   return scores;
 }
 
-// none, softmax, logistic, softmax beside a class of score 0.
+// Applies a transform: none, softmax, logistic, or softmax with an added class
+// of score 0.
 StatusOr<Tensor> Transformed(Tensor scores, int64_t transform) {
   switch (transform) {
     case 0:
@@ -191,14 +193,14 @@ Status ImportTreeClassifier(ModelContext& context, const ProtobufView& model,
   EMBER_ASSIGN_OR_RETURN(Tensor scores,
                          TreeScores(context, model, kTreeClassifier, features));
   EMBER_ASSIGN_OR_RETURN(scores, Transformed(scores, classifier.Integer(2)));
-  // One score of two classes is that of the second.
+  // A single score is that of the second of two classes.
   if (scores.dim(1) == Dim(1)) scores = Concat({1.0 - scores, scores}, 1);
   return AddClasses(context, model, classifier, scores, features);
 }
 
 // ---- linear models
 
-// [N, targets]: products with the rows of weights, and offsets.
+// Returns [N, targets]: products with the rows of weights, plus offsets.
 StatusOr<Tensor> LinearScores(ModelContext& context, const ProtobufView& model,
                               uint64_t kind, const Features& features) {
   const ProtobufView glm = model.Message(kind);
@@ -236,7 +238,7 @@ StatusOr<Tensor> LinearScores(ModelContext& context, const ProtobufView& model,
   return scores;
 }
 
-// The normal distribution's probability below x.
+// Returns the normal distribution's probability below x.
 Tensor Probit(Tensor x) { return (Erf(x * M_SQRT1_2) + 1.0) * 0.5; }
 
 Status ImportGlmRegressor(ModelContext& context, const ProtobufView& model,
@@ -278,7 +280,7 @@ Status ImportGlmClassifier(ModelContext& context, const ProtobufView& model,
 
 // ---- features
 
-// One value for all columns, or one each.
+// Returns one value for all columns, or one per column.
 StatusOr<Tensor> PerColumn(ModelContext& context,
                            const std::vector<double>& values, double otherwise,
                            const Tensor& rows, std::string_view what) {
@@ -348,7 +350,7 @@ Status ImportNormalizer(ModelContext& context, const ProtobufView& model,
           "normType: expected 0 to 2, found " +
           std::to_string(model.Message(kNormalizer).Integer(1)));
   }
-  // Rows of zeros stay.
+  // Rows of zeros stay zeros.
   return SetRows(model, rows / Select(Equal(norm, 0), norm.Like(1), norm),
                  features);
 }
@@ -485,7 +487,7 @@ Status AddClasses(ModelContext& context, const ProtobufView& model,
   }
   EMBER_RETURN_IF_ERROR(
       AddChoice(context, model, values, texts, scores, features));
-  // A dictionary to vectorizers behind it.
+  // Later vectorizers see the probabilities as a dictionary with these keys.
   const auto found = features.find(model.Message(kDescription).Text(12));
   if (found == features.end()) return OkStatus();
   found->second.keys = labels.Message(100).Texts(1);

@@ -1,5 +1,5 @@
-// Dictionaries of numbers, and the vectorizer that puts them in an order. Here
-// a dictionary is rows of numbers whose keys are known when compiling.
+// Dictionaries of numbers, and the vectorizer that orders their values. A
+// dictionary is rows of numbers here; its keys are known at import.
 #include <map>
 #include <set>
 #include <string>
@@ -78,7 +78,7 @@ Status ImportDictionaryVectorizer(ModelContext& context,
   std::map<std::string, int64_t> places;
   for (int64_t i = 0; i < count; ++i)
     places.emplace(keys[static_cast<size_t>(i)], i);
-  // What the dictionary does not have is 0, in a column behind the others.
+  // A key that the dictionary lacks selects an added last column of zeros.
   std::vector<int64_t> chosen;
   for (const std::string& key : KeysOf(model.Message(kDictionaryVectorizer))) {
     const auto place = places.find(key);

@@ -29,7 +29,7 @@ bool IsColumn(const Feature& feature) {
   return IsNumber(feature) || feature.kind == Feature::kString;
 }
 
-// Whether rows may be given, rather than one.
+// True if the model accepts several rows at once.
 bool IsTable(const std::vector<Feature>& inputs) {
   return !inputs.empty() &&
          std::all_of(inputs.begin(), inputs.end(), [](const Feature& input) {
@@ -37,7 +37,7 @@ bool IsTable(const std::vector<Feature>& inputs) {
          });
 }
 
-// Whether the columns are one input.
+// True if the columns become one input.
 bool IsWide(const std::vector<Feature>& inputs) {
   return inputs.size() > kMaxColumns &&
          std::all_of(inputs.begin(), inputs.end(), IsNumber);
@@ -135,7 +135,8 @@ class Importer {
     }
     table_ = Tensor(&builder_, values[0]);
     for (const Feature& input : inputs) table_names_.push_back(input.name);
-    // Where a model takes all of them they need no names.
+    // Only the parts of a pipeline look columns up by name; other models take
+    // all of them.
     const bool has_parts = IsPipeline(KindOf(model_.root()));
     for (size_t i = 0; has_parts && i < inputs.size(); ++i) {
       features_[inputs[i].name] = {

@@ -1,14 +1,15 @@
-// The parts of the importer: each kind of model takes features by name, and
-// gives others.
+// The parts of the importer. Each kind of model takes features by name, and
+// produces others.
 //
 //   Features features;                       // of the model's description
 //   features["x"] = {input};
 //   EMBER_RETURN_IF_ERROR(ImportAny(context, model.root(), 0, features));
 //   features["y"].value
 //
-// Features: arrays as they are, images u8 [1, H, W, channels], numbers and
-// texts as columns [N], where N is 1 unless all inputs of the model are such.
-// Probabilities of classes are rows [N, classes], or [classes] of a network.
+// Arrays are features as they are, and images are u8 [1, H, W, channels].
+// Numbers and texts are columns [N]; N is 1 unless all inputs of the model are
+// columns. Probabilities of classes are rows [N, classes], or [classes] in a
+// network.
 #ifndef EMBER_FRONTENDS_COREML_IMPORTER_H_
 #define EMBER_FRONTENDS_COREML_IMPORTER_H_
 
@@ -32,12 +33,12 @@ inline constexpr int kMaxDepth = 8;
 struct FeatureValue {
   ops::Tensor value;
   std::string logical_type = {};  // "string"
-  // Of a dictionary, in the order of its columns; integers as digits.
+  // Keys of a dictionary, in the order of its columns; integers as digits.
   std::vector<std::string> keys = {};
 };
 using Features = std::map<std::string, FeatureValue>;
 
-// What a program keeps from run to run, as it is so far.
+// The current value of a state that a program keeps between runs.
 struct ModelState {
   std::string name;
   ops::Tensor value;
@@ -47,13 +48,13 @@ struct ModelContext {
   graph::GraphBuilder& builder;
   const Model& model;
   frontends::ImportSteps steps;
-  // The only input of a model of many numbers, [N, names]; else absent.
+  // The single input [N, names] that replaces very many numbers; else absent.
   ops::Tensor table;
   std::vector<std::string> table_names;
   std::vector<ModelState> states = {};
 };
 
-// Of any kind. `model` is a Model message.
+// For models of any kind. `model` is a Model message.
 void FindMissing(const ProtobufView& model, int depth,
                  frontends::UnsupportedParts& missing);
 Status ImportAny(ModelContext& context, const ProtobufView& model, int depth,
@@ -69,31 +70,31 @@ void FindMissingOperations(const ProtobufView& program,
                            frontends::UnsupportedParts& missing);
 Status ImportProgram(ModelContext& context, const ProtobufView& model,
                      Features& features);
-// Of a program that classifies; none of others.
+// Returns the labels of a program that classifies; empty for others.
 std::vector<std::string> ClassLabelsOf(const ProtobufView& program);
 // classic.cc
 bool IsClassic(uint64_t kind);
 Status ImportClassic(ModelContext& context, const ProtobufView& model,
                      uint64_t kind, Features& features);
 
-// The results of a classifier: the label of the best score, and all scores.
-// labels has StringVector in field 100 or Int64Vector in field 101; scores are
-// [N, classes] or [classes].
+// Adds the results of a classifier: the label of the best score, and all
+// scores. labels has a StringVector in field 100 or an Int64Vector in field
+// 101. Scores are [N, classes] or [classes].
 Status AddClasses(ModelContext& context, const ProtobufView& model,
                   const ProtobufView& labels, ops::Tensor scores,
                   Features& features);
 
-// The same of labels that are read: integers, or handles of texts.
+// Does the same for labels that have been read: integers, or handles of texts.
 Status AddChoice(ModelContext& context, const ProtobufView& model,
                  const std::vector<int64_t>& values, bool are_texts,
                  ops::Tensor scores, Features& features);
 
-// dictionaries.cc: all keys that a model's vectorizers look for in a dictionary
-// of this name, each once; none where the model does not say any.
+// dictionaries.cc: returns all keys that a model's vectorizers look up in a
+// dictionary of this name, each once; empty if the model lists none.
 std::vector<std::string> DictionaryKeys(const ProtobufView& model,
                                         const std::string& name);
 
-// A feature that must be there.
+// Returns a feature; fails if it is missing.
 StatusOr<ops::Tensor> FindFeature(const Features& features,
                                   const std::string& name);
 

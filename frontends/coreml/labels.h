@@ -1,4 +1,4 @@
-// What classifiers choose: the label of the best score.
+// Finds the label that a classifier chooses, that of the best score.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Tensor label, BestLabel(scores, {3, 4}));
 //
@@ -15,8 +15,8 @@
 
 namespace ember::coreml {
 
-// labels: integers, or handles of texts, in the order of the scores' last axis,
-// which the result lacks. An error unless there is one for each score.
+// labels: integers, or handles of texts, in the order of the scores' last axis.
+// The result lacks that axis. Fails unless there is a label for each score.
 StatusOr<ops::Tensor> BestLabel(graph::GraphBuilder& builder,
                                 const ops::Tensor& scores,
                                 const std::vector<int64_t>& labels);

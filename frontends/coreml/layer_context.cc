@@ -17,7 +17,8 @@ graph::ConstantData Copy(const void* data, size_t size) {
   return graph::ConstantData::Copy({static_cast<const uint8_t*>(data), size});
 }
 
-// The index-th number of `bits` bits, the first ones in the highest.
+// Returns the index-th number of `bits` bits; earlier numbers are in higher
+// bits.
 uint32_t BitsAt(Bytes bytes, int64_t index, int64_t bits) {
   uint32_t value = 0;
   for (int64_t i = index * bits; i < (index + 1) * bits; ++i) {
@@ -27,7 +28,8 @@ uint32_t BitsAt(Bytes bytes, int64_t index, int64_t bits) {
   return value;
 }
 
-// quantization.linear: value * scale + bias; .table: value is an index.
+// Dequantizes weights. quantization.linear: value * scale + bias;
+// quantization.table: value is an index.
 bool Dequantize(const ProtobufView& weights, int64_t count, int64_t rows,
                 std::vector<float>& values, std::string& fault) {
   const ProtobufView quantization = weights.Message(40);

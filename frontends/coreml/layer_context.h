@@ -1,5 +1,5 @@
-// What the importer of one layer of a Core ML neural network sees: its inputs,
-// its parameters, and where its results go.
+// The view that the importer of one layer of a Core ML neural network has: the
+// layer's inputs, its parameters, and the results to set.
 //
 //   void ImportSoftmax(LayerContext& c) {
 //     c.SetOutput(0, Softmax(c.Input(0), c.Axis(-3, c.Input(0).rank())));
@@ -37,8 +37,9 @@ using ops::Opcode;
 using ops::Shape;
 using ops::Tensor;
 
-// Weights (WeightParams) as f32 or f16 of these dims: stored so, or quantized,
-// with one scale or one per slice of the first dim. Fails for others.
+// Reads weights (WeightParams) of these dims as f32 or f16. They are stored so,
+// or quantized with one scale or one per slice of the first dim. Fails for
+// other forms.
 Tensor ReadWeights(graph::GraphBuilder& builder, const ProtobufView& weights,
                    const std::shared_ptr<const void>& owner,
                    const std::vector<int64_t>& dims);
@@ -54,19 +55,19 @@ class LayerContext : public ops::OperandContext {
 
   const ProtobufView& parameters() const { return parameters_; }
 
-  // The weights in a field of a message.
+  // Returns the weights in a field of a message.
   Tensor Weights(const ProtobufView& message, uint64_t field,
                  const std::vector<int64_t>& dims) {
     return Cast(ReadWeights(builder(), message.Message(field), owner_, dims),
                 DType::kF32);
   }
-  // A field that has a value for 0 and for absence.
+  // Returns a field, or `otherwise` if it is 0 or absent.
   double FloatOr(uint64_t field, double otherwise) const {
     const double value = parameters_.Float(field);
     return value == 0 ? otherwise : value;
   }
 
-  // Ascending; fails for one that is named twice.
+  // Returns the axes, ascending; fails if one is named twice.
   std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
   // Fails unless it is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
@@ -75,7 +76,7 @@ class LayerContext : public ops::OperandContext {
   }
   // Fails unless the groups divide the channels on both sides.
   bool CheckGroups(int64_t channels, int64_t outputs, int64_t groups);
-  // Integers that are known when compiling.
+  // Returns integers that are known at import.
   std::optional<std::vector<int64_t>> Constants(int input);
 
  private:

@@ -190,13 +190,13 @@ struct LayerRow {
   int maximum_inputs = 0;
   // Null for control flow, and for what is not supported.
   ImportFunction import = nullptr;
-  // Not empty for what is not supported.
+  // If not empty, the layer is unsupported, and this says why.
   std::string_view reason = "";
 
   bool is_read() const { return reason.empty(); }
 };
 
-// In the files of their families.
+// The files of the layers' families define the functions.
 #define EMBER_ROW(number, name, minimum, maximum, function) \
   void function(LayerContext& c);
 #define EMBER_NOTHING(...)
@@ -205,7 +205,7 @@ EMBER_COREML_LAYERS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING)
 #undef EMBER_NOTHING
 
 std::span<const LayerRow> Layers();
-// Null for numbers that nobody here knows.
+// Returns null for unknown numbers.
 const LayerRow* FindLayer(uint64_t number);
 
 }  // namespace ember::coreml

@@ -1,5 +1,5 @@
-// Convolution, pooling, products, normalization: the layers with channels,
-// which are the third dim from the end.
+// Layers with channels: convolution, pooling, products, normalisation. The
+// channels are the third dim from the end.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 
 using ops::Window;
 
-// [.., C, H, W] as [lead, C, H, W], and back with what came of it.
+// Reshapes [.., C, H, W] to [lead, C, H, W]; its inverse follows.
 Tensor AsImages(const Tensor& x) {
   if (x.rank() == 4) return x;
   Dim lead(1);
@@ -32,7 +32,7 @@ Tensor LikeBefore(const Tensor& y, const Tensor& x) {
   return Reshape(y, shape);
 }
 
-// A field of two values, or their default.
+// Reads a field of two values, or their default.
 bool ReadPair(LayerContext& c, std::string_view what, uint64_t field,
               int64_t otherwise, std::vector<int64_t>& values) {
   values = c.parameters().Integers(field);
@@ -45,7 +45,7 @@ bool ReadPair(LayerContext& c, std::string_view what, uint64_t field,
   return c.CheckRange(what, values[0]) && c.CheckRange(what, values[1]);
 }
 
-// BorderAmounts: before and behind, of rows and columns.
+// Reads BorderAmounts: the amounts before and after, for rows and columns.
 bool ReadAmounts(LayerContext& c, const ProtobufView& amounts, Shape& low,
                  Shape& high) {
   low = high = {Dim(0), Dim(0)};
@@ -61,7 +61,7 @@ bool ReadAmounts(LayerContext& c, const ProtobufView& amounts, Shape& low,
   return true;
 }
 
-// SAME: padding field `same`, with the side that gets more.
+// Sets SAME padding; the message `same` has the side that gets more.
 void PadSame(const ProtobufView& same, const Tensor& images, Window& window) {
   ops::PadSame({images.dim(2), images.dim(3)}, same.Integer(1) == 0, window);
 }
@@ -102,14 +102,14 @@ void Transposed(LayerContext& c, const Tensor& images, int64_t channels,
   c.SetOutput(0, LikeBefore(ops::ToChannelsFirst(y), c.Input(0)));
 }
 
-// Values per channel, [C, 1, 1].
+// Returns one value per channel, [C, 1, 1].
 Tensor PerChannel(LayerContext& c, const ProtobufView& message, uint64_t field,
                   int64_t channels) {
   return Reshape(c.Weights(message, field, {channels}),
                  {Dim(channels), Dim(1), Dim(1)});
 }
 
-// One value, or one per channel.
+// Returns one value, or one per channel.
 Tensor OneOrEach(LayerContext& c, const ProtobufView& message, uint64_t field,
                  int64_t channels) {
   const auto numbers = message.Message(field).Messages(1);
@@ -265,7 +265,7 @@ void ImportActivation(LayerContext& c) {
   c.SetOutput(0, y);
 }
 
-// Of ranks 4 and 5 all of a channel's dims, of others the last.
+// Multiplies the last dim; for rank 4 and more, all of [C, H, W].
 void ImportInnerProduct(LayerContext& c) {
   const ProtobufView& p = c.parameters();
   const Tensor x = c.Input(0);

@@ -1,5 +1,5 @@
-// Layers whose shapes are inputs: numbers that other layers compute. They are
-// f32 in networks, and read as integers.
+// Layers whose shapes are inputs, computed by other layers. Such inputs are f32
+// in networks and are read as integers.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -11,14 +11,15 @@
 namespace ember::coreml {
 namespace {
 
-// Extents in an input: known, or read when the program runs.
+// Returns the extents in an input: constants, or values read at run time.
 std::optional<Shape> SizesOf(LayerContext& c, int input,
                              std::string_view what) {
   if (!c.CheckRank(input, 0, 1)) return std::nullopt;
   return c.Sizes(Cast(c.Input(input), DType::kI64), what);
 }
 
-// Of an input that is there, else of a field: a number for each of `rank` dims.
+// Returns a number for each of `rank` dims, from the input if it is present,
+// else from the field.
 std::optional<std::vector<int64_t>> NumbersOf(LayerContext& c, int input,
                                               uint64_t field, int rank,
                                               const std::string& what) {
@@ -59,7 +60,7 @@ void ImportFillDynamic(LayerContext& c) {
     c.SetOutput(0, Broadcast(c.Scalar(c.parameters().Float(1)), *shape));
 }
 
-// An extent above 1 stays as it is: no other shape would do.
+// An extent other than 1 cannot be broadcast, so the result has it, too.
 void ImportBroadcastToDynamic(LayerContext& c) {
   auto shape = SizesOf(c, 1, "shape (input 1)");
   const Tensor x = c.Input(0);
@@ -73,7 +74,7 @@ void ImportBroadcastToDynamic(LayerContext& c) {
   c.SetOutput(0, Broadcast(x, *shape));
 }
 
-// One extent of -1 is what is left of the elements.
+// One extent may be -1, which is inferred from the number of elements.
 void ImportReshapeDynamic(LayerContext& c) {
   if (!c.CheckRank(1, 1, 1)) return;
   const Tensor x = c.Input(0), target = Cast(c.Input(1), DType::kI64);
@@ -98,8 +99,7 @@ void ImportReshapeDynamic(LayerContext& c) {
   c.SetOutput(0, Reshape(x, shape));
 }
 
-// Where the slice begins may be known at run time only; how many elements it
-// has may not.
+// The beginning of the slice may be computed at run time; its size may not.
 void ImportSliceBySize(LayerContext& c) {
   const ProtobufView& p = c.parameters();
   const Tensor x = c.Input(0);
@@ -113,7 +113,7 @@ void ImportSliceBySize(LayerContext& c) {
   c.SetOutput(0, SliceAxis(x, axis, begin->front(), Dim(p.Integer(2))));
 }
 
-// With all bounds known.
+// All bounds must be known at import.
 void ImportSliceDynamic(LayerContext& c) {
   Tensor x = c.Input(0);
   const int rank = x.rank();
@@ -182,7 +182,7 @@ void ImportConstantPad(LayerContext& c) {
         !c.CheckRange("padAmounts", behind, 0))
       return;
     if (p.Flag(3)) {
-      // Amounts are the extents that the result has at least.
+      // The amounts are the least extents of the result.
       const auto extent = c.Extent(x, i);
       if (!extent) return;
       before = std::max<int64_t>(before - *extent, 0);

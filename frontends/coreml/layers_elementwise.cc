@@ -1,5 +1,5 @@
-// Functions of elements, of one input or several that broadcast, and
-// reductions. Comparisons give 1 and 0.
+// Functions of elements, of one input or of several that broadcast, and
+// reductions. Comparisons return 1 and 0.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -11,14 +11,15 @@
 namespace ember::coreml {
 namespace {
 
-// With leading dims of 1, so that inputs of other ranks broadcast.
+// Combines all inputs; leading dims of 1 let inputs of different ranks
+// broadcast.
 Tensor Combined(LayerContext& c, Opcode opcode) {
   Tensor y = c.Input(0);
   for (int i = 1; i < c.input_count(); ++i) y = Binary(opcode, y, c.Input(i));
   return y;
 }
 
-// Against a second input, or a number of the layer's.
+// Returns the second operand: an input, or a number in a field of the layer.
 Tensor Second(LayerContext& c, uint64_t field) {
   return c.input_count() > 1 ? c.Input(1)
                              : c.Input(0).Like(c.parameters().Float(field));
@@ -44,7 +45,7 @@ void ReduceNd(LayerContext& c, const Function& function) {
   axes = p.Flag(3) || axes.empty() ? AllAxes(x) : c.Axes(axes, x.rank());
   if (!c.ok()) return;
   Tensor y = function(x, axes, p.Flag(2));
-  // Results have a dim at least.
+  // Results have at least one dim.
   if (c.ok() && y.rank() == 0) y = Reshape(y, {Dim(1)});
   c.SetOutput(0, y);
 }
@@ -144,12 +145,13 @@ void ImportFloorDivide(LayerContext& c) {
 void ImportPow(LayerContext& c) {
   c.SetOutput(0, Power(c.Input(0), c.Input(1)));
 }
-// Of the divisor's sign.
+// The remainder has the divisor's sign.
 void ImportMod(LayerContext& c) {
   c.SetOutput(0, Modulo(c.Input(0), c.Input(1)));
 }
 
-// A shape field [1], [C], [1, H, W] or [C, H, W], and its numbers.
+// Reads the numbers of a field with the shape of another one: [1], [C], [1, H,
+// W] or [C, H, W].
 static Tensor Shaped(LayerContext& c, uint64_t shape_field, uint64_t field) {
   std::vector<int64_t> shape = c.parameters().Integers(shape_field);
   const Tensor numbers = c.Weights(c.parameters(), field, shape);
@@ -178,7 +180,7 @@ void ImportDot(LayerContext& c) {
   c.SetOutput(0, SumOf(a * b, axes, true));
 }
 
-// Of channels, rows and columns, which stay as 1.
+// Reduces channels, rows or columns, which become dims of 1.
 void ImportReduce(LayerContext& c) {
   const ProtobufView& p = c.parameters();
   const Tensor x = c.Input(0);
@@ -266,7 +268,7 @@ void ImportAcosh(LayerContext& c) {
   const Tensor x = c.Input(0);
   c.SetOutput(0, Log(x + Sqrt(x * x - 1.0)));
 }
-// min(x, beta), where x is below 0 of alpha times x.
+// Computes min(x, beta), with alpha * x in place of x below 0.
 void ImportClampedRelu(LayerContext& c) {
   const Tensor x = c.Input(0);
   c.SetOutput(0, Minimum(Select(Less(x, 0), x * c.parameters().Float(1), x),
@@ -447,7 +449,7 @@ void ImportBatchedMatmul(LayerContext& c) {
     if (p.Flag(2)) b = transposed(b);
     return c.SetOutput(0, MatMul(a, b));
   }
-  // Stored by columns.
+  // The matrix is stored by columns.
   b = c.Weights(p, 8, {p.Integer(6), p.Integer(5)});
   Tensor y = MatMul(a, Transpose(b, {1, 0}));
   if (p.Flag(7)) y = y + c.Weights(p, 9, {p.Integer(6)});

@@ -15,7 +15,7 @@ Shape ShapeOf(const std::vector<int64_t>& dims) {
   return {dims.begin(), dims.end()};
 }
 
-// 0 keeps an extent, -1 takes what is left.
+// Reshapes x. A 0 in `target` keeps an extent, -1 is inferred from the rest.
 void ReshapeTo(LayerContext& c, const Tensor& x, std::vector<int64_t> target) {
   Shape shape;
   int inferred = -1;
@@ -41,7 +41,7 @@ void ReshapeTo(LayerContext& c, const Tensor& x, std::vector<int64_t> target) {
   c.SetOutput(0, Reshape(x, shape));
 }
 
-// Elements begin … end of an axis, both from the end where they are negative.
+// Slices elements begin … end of an axis; negative bounds count from the end.
 Tensor Range(LayerContext& c, const Tensor& x, int axis, int64_t begin,
              int64_t end, int64_t step) {
   const auto extent = c.Extent(x, axis);
@@ -83,7 +83,7 @@ void SplitEvenly(LayerContext& c, const Tensor& x, int axis) {
             std::vector<int64_t>(static_cast<size_t>(count), *extent / count));
 }
 
-// [.., C, H, W] to [.., H, W, C], and back.
+// Returns the permutation of [.., C, H, W] to [.., H, W, C], or its inverse.
 std::vector<int64_t> ChannelsLast(int rank, bool back) {
   std::vector<int64_t> order;
   for (int i = 0; i < rank; ++i) order.push_back(i);
@@ -138,7 +138,7 @@ void ImportFlatten(LayerContext& c) {
   c.SetOutput(0, Reshape(x, shape));
 }
 
-// Axes of [sequence, channels, rows, columns]; the batch stays.
+// The axes are those of [sequence, channels, rows, columns]; the batch stays.
 void ImportPermute(LayerContext& c) {
   if (!c.CheckRank(0, 5, 5)) return;
   std::vector<int64_t> order{0, 1, 2, 3, 4};
@@ -199,8 +199,8 @@ void ImportSequenceRepeat(LayerContext& c) {
   c.SetOutput(0, Reshape(Broadcast(Unsqueeze(x, {axis}), repeated), merged));
 }
 
-// Blocks of pixels become channels, the block's place being the slower part of
-// the new dim; and back.
+// Moves blocks of pixels into channels, or back. The place within the block is
+// the slower part of the new channel dim.
 void ImportReorganize(LayerContext& c) {
   const ProtobufView& p = c.parameters();
   const Tensor x = c.Input(0);
@@ -415,7 +415,7 @@ void ImportSqueeze(LayerContext& c) {
   }
   axes = c.Axes(axes, x.rank());
   if (!c.ok()) return;
-  // One dim stays.
+  // At least one dim stays.
   if (static_cast<int>(axes.size()) == x.rank() && !axes.empty())
     axes.pop_back();
   c.SetOutput(0, Squeeze(x, axes));

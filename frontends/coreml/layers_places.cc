@@ -1,4 +1,4 @@
-// Layers that take and put elements by their places.
+// Layers that gather and scatter elements by their places.
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
-// Recurrent layers of networks: [steps, batch, channels, 1, 1]. States are
-// inputs behind the sequence where the model gives them, else 0, and outputs
-// behind the sequence.
+// Recurrent layers of networks: [steps, batch, channels, 1, 1]. Initial states
+// are the inputs after the sequence if the model has them, else 0. Final states
+// are the outputs after the sequence.
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -13,8 +13,8 @@ namespace {
 
 using ops::States;
 
-// What the specification says that sums of gates are limited to, and cells
-// unless the layer says another.
+// The specification's limit of the sums of gates. It also limits cells unless
+// the layer has another limit.
 constexpr double kLimit = 50;
 constexpr int64_t kMaxSize = 1 << 24;
 
@@ -31,7 +31,7 @@ std::optional<Sizes> ReadSizes(LayerContext& c) {
   return sizes;
 }
 
-// Weights of several fields, one below the other.
+// Stacks the weights of several fields as rows.
 Tensor Below(LayerContext& c, const ProtobufView& message,
              std::initializer_list<uint64_t> fields,
              const std::vector<int64_t>& dims) {
@@ -41,7 +41,8 @@ Tensor Below(LayerContext& c, const ProtobufView& message,
   return parts.size() == 1 ? parts[0] : Concat(parts, 0);
 }
 
-// Numbers that are not said are the only ones that the specification allows.
+// Reads an activation. Parameters that are left out get the only values that
+// the specification allows.
 Activation ReadActivation(LayerContext& c, const ProtobufView& message) {
   const std::vector<uint64_t> kinds = message.Numbers();
   Activation activation;
@@ -70,7 +71,7 @@ Activation ReadActivation(LayerContext& c, const ProtobufView& message) {
   return activation;
 }
 
-// False after an error.
+// Returns false after an error.
 bool ReadActivations(LayerContext& c, const std::vector<ProtobufView>& messages,
                      size_t count, RecurrentCell& cell) {
   if (messages.size() != count) {
@@ -82,7 +83,7 @@ bool ReadActivations(LayerContext& c, const std::vector<ProtobufView>& messages,
   return c.ok();
 }
 
-// [steps, batch, inputs], whose steps and batch are those of input 0.
+// Returns input 0 as [steps, batch, inputs].
 Tensor Sequence(LayerContext& c, const Sizes& sizes) {
   const Tensor x = c.Input(0);
   return Reshape(x, {x.dim(0), x.dim(1), Dim(sizes.input)});

@@ -10,7 +10,7 @@
 namespace ember::coreml {
 namespace {
 
-// As an input has it, or as a field says.
+// Returns the number in an input if it is present, else `otherwise`.
 std::optional<double> NumberOf(LayerContext& c, int input, double otherwise) {
   if (!c.Input(input)) return otherwise;
   const auto given =
@@ -23,7 +23,7 @@ std::optional<double> NumberOf(LayerContext& c, int input, double otherwise) {
   return std::nullopt;
 }
 
-// rows [b, n, ..] by indices [b, k].
+// Gathers rows [b, n, ..] by indices [b, k].
 Tensor RowsAt(const Tensor& rows, const Tensor& indices) {
   if (rows.rank() == 2)
     return Apply("gather_elements", {rows, indices}, {{"axis", int64_t{1}}});
@@ -33,7 +33,7 @@ Tensor RowsAt(const Tensor& rows, const Tensor& indices) {
                {{"axis", int64_t{1}}});
 }
 
-// The largest k of each row, with their places.
+// Returns the k largest of each row, with their places.
 std::vector<Tensor> Largest(const Tensor& x, int64_t k) {
   return ApplyAll(
       "top_k", {x},
@@ -68,7 +68,7 @@ void ImportNonMaximumSuppression(LayerContext& c) {
   const Tensor &values = sorted[0], &order = sorted[1];
   const Tensor place =
       Unsqueeze(IotaVector(c.builder(), Dim(*count), DType::kI64), {0});
-  // Where no box is good enough the best one stays.
+  // The best box always stays, even if its score is below the threshold.
   const Tensor valid =
       Or(LessEqual(*least, values), Broadcast(Equal(place, 0), values.shape()));
   Tensor ids;
@@ -85,7 +85,8 @@ void ImportNonMaximumSuppression(LayerContext& c) {
   const Tensor stay =
       ops::Unsuppressed(RowsAt(corners, order), ids, valid, *overlap);
   if (!c.ok()) return;
-  // Those that stay, in their order, are the largest of these numbers.
+  // Boxes that stay get numbers that fall with their rank, so the largest
+  // numbers select them in order.
   const Tensor number =
       Cast(place.Like(static_cast<double>(*count)) - place, DType::kI64);
   const Tensor ranked =

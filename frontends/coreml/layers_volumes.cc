@@ -13,7 +13,7 @@ namespace {
 
 using ops::Window;
 
-// Three fields in a row; 0 is `otherwise`.
+// Reads three consecutive fields; a 0 becomes `otherwise`.
 bool ReadTriple(LayerContext& c, std::string_view what, uint64_t first,
                 int64_t otherwise, std::vector<int64_t>& values) {
   values.clear();
@@ -25,7 +25,7 @@ bool ReadTriple(LayerContext& c, std::string_view what, uint64_t first,
   return true;
 }
 
-// custom, valid or same; six amounts from field `amounts` on.
+// Reads padding: custom, valid or same; six amounts from field `amounts` on.
 bool ReadPadding(LayerContext& c, uint64_t type, uint64_t amounts,
                  Window& window) {
   const ProtobufView& p = c.parameters();

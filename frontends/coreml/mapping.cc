@@ -1,4 +1,4 @@
-// Categorical mapping: texts for integers, or integers for texts.
+// Categorical mapping: from integers to texts, or from texts to integers.
 #include <string>
 #include <vector>
 
@@ -8,7 +8,7 @@ namespace ember::coreml {
 
 using ops::Tensor;
 
-// Fields of CategoricalMapping; those of its maps are entries of a key and a
+// Fields of CategoricalMapping. Its maps are lists of entries with a key and a
 // value.
 constexpr uint64_t kTextToInteger = 1, kIntegerToText = 2, kUnknownText = 101,
                    kUnknownInteger = 102;
@@ -34,7 +34,7 @@ Status ImportCategoricalMapping(ModelContext& context,
     keys.push_back(gives_texts ? number : text);
     values.push_back(gives_texts ? text : number);
   }
-  // What no entry maps is the last value.
+  // The last value is for keys without an entry.
   values.push_back(gives_texts
                        ? builder.StringHandle(mapping.Text(kUnknownText))
                        : mapping.Integer(kUnknownInteger));

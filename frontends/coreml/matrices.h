@@ -13,14 +13,14 @@
 
 namespace ember::coreml {
 
-// Elements of matrices (the last two dims, which x has) whose row is at most
-// `below` behind their column, and whose column is at most `above` behind their
-// row; 0 elsewhere. Absent: any.
+// Returns matrices (the last two dims, which x must have) with zeros outside a
+// band: row - column is at most `below`, and column - row at most `above`.
+// Absent: no limit.
 ops::Tensor Band(const ops::Tensor& x, std::optional<int64_t> below,
                  std::optional<int64_t> above);
 
-// Sums of all elements up to each along an axis that x has, from the other end
-// where `reverse`, and without the element itself where `exclusive`.
+// Returns running sums along an axis. `reverse`: they begin at the other end.
+// `exclusive`: a sum leaves its own element out.
 ops::Tensor RunningSum(const ops::Tensor& x, int axis, bool exclusive,
                        bool reverse);
 

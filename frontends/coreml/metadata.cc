@@ -12,7 +12,8 @@
 namespace ember::coreml {
 namespace {
 
-// Of a classifier: texts, or integers (StringVector and Int64Vector).
+// Fields of a classifier's labels: texts, or integers (StringVector and
+// Int64Vector).
 constexpr uint64_t kTexts = 100, kIntegers = 101;
 
 std::vector<std::string> LabelsOf(const ProtobufView& classifier) {
@@ -22,7 +23,8 @@ std::vector<std::string> LabelsOf(const ProtobufView& classifier) {
   return labels;
 }
 
-// Of the model, or of the last part of a pipeline that has any.
+// Returns the labels of the model, or of the last part of a pipeline that has
+// any.
 std::vector<std::string> FindLabels(const ProtobufView& model, int depth) {
   const uint64_t kind = KindOf(model);
   switch (kind) {

@@ -1,5 +1,5 @@
-// What a Core ML model says beside what it computes: who made it, descriptions,
-// what its maker added, and the labels of its classes.
+// Reads the metadata of a Core ML model: author, descriptions, entries that its
+// maker added, and the labels of its classes.
 //
 //   graph.set_metadata(MetadataOf(model));
 //

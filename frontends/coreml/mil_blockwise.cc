@@ -1,6 +1,7 @@
-// MIL's compressed constants since iOS 18: packed numbers have a shape, and
-// scales, offsets and tables are for blocks of it. A block's extents are those
-// of the numbers divided by those of what is for each block.
+// MIL's compressed constants since iOS 18. Packed numbers have a shape, which
+// is divided into blocks; each block has its own scale, offset or table. The
+// extents of a block are those of the numbers divided by those of the scales
+// (or offsets, or tables).
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,14 +22,14 @@ std::optional<Bytes> DataOf(MilOperation& o, std::string_view name) {
 
 namespace {
 
-// Where the numbers of a shape lie in something that has one per block.
+// Maps the numbers of a shape to blocks of it.
 struct Blocks {
-  std::vector<int64_t> shape;    // of the numbers
+  std::vector<int64_t> shape;    // Shape of the numbers.
   std::vector<int64_t> extents;  // numbers per block
-  std::vector<int64_t> counts;   // blocks
-  int64_t count = 1;             // numbers
+  std::vector<int64_t> counts;   // Blocks per dim.
+  int64_t count = 1;             // Numbers in all.
 
-  // The block of a number.
+  // Returns the block of a number.
   int64_t BlockOf(int64_t number) const {
     int64_t block = 0, step = 1;
     for (size_t i = shape.size(); i-- > 0;) {
@@ -44,7 +45,8 @@ std::optional<std::vector<int64_t>> ShapeOf(MilOperation& o, const Tensor& x) {
   return o.Extents(x, 0, x.rank());
 }
 
-// blocks: per block, as many dims as the shape has.
+// blocks: the shape of a value that has one element per block; as many dims as
+// `shape`.
 std::optional<Blocks> BlocksOf(MilOperation& o, std::string_view name,
                                const std::vector<int64_t>& shape,
                                const std::vector<int64_t>& blocks) {
@@ -64,7 +66,7 @@ std::optional<Blocks> BlocksOf(MilOperation& o, std::string_view name,
   return std::nullopt;
 }
 
-// Scales, or what is like them; f32.
+// Returns scales or offsets, as f32.
 Tensor PerBlock(MilOperation& o, std::string_view name, const Tensor& scale) {
   const Tensor numbers = Cast(o.Input(name), DType::kF32);
   if (o.ok() && numbers.shape() != scale.shape()) {
@@ -75,7 +77,8 @@ Tensor PerBlock(MilOperation& o, std::string_view name, const Tensor& scale) {
   return numbers;
 }
 
-// (data - offset) * scale, each of one per block.
+// Computes (data - offset) * scale; scale and offset have one element per
+// block.
 void ShiftScale(MilOperation& o) {
   const Tensor data = o.Input("data"), scale = o.Input("scale");
   if (!o.ok()) return;
@@ -100,7 +103,8 @@ void ShiftScale(MilOperation& o) {
   if (o.ok()) o.SetOutput(0, Cast(Reshape(y, data.shape()), scale.dtype()));
 }
 
-// Where the bytes of a mask are not 0; nullopt unless there are `expected`.
+// Returns the positions of the mask's nonzero bytes. Fails unless there are as
+// many as `numbers`.
 std::optional<std::vector<int64_t>> Marked(MilOperation& o, Bytes mask,
                                            const Tensor& numbers) {
   std::vector<int64_t> places;
@@ -115,7 +119,7 @@ std::optional<std::vector<int64_t>> Marked(MilOperation& o, Bytes mask,
   return std::nullopt;
 }
 
-// What sparse constants are: a mask, and the numbers where it is 1.
+// A sparse constant: a mask, and the numbers where it is 1.
 struct Sparse {
   Tensor mask, numbers;
   std::vector<int64_t> shape, places;
@@ -139,7 +143,7 @@ std::optional<Sparse> ReadSparse(MilOperation& o, std::string_view mask,
   return sparse;
 }
 
-// The same of numbers that a mask picks.
+// Does the same as ShiftScale for numbers that a mask selects.
 void SparseShiftScale(MilOperation& o) {
   const auto sparse = ReadSparse(o, "data_mask", "nonzero_data");
   if (!sparse) return;
@@ -166,7 +170,7 @@ void SparseShiftScale(MilOperation& o) {
   o.SetOutput(1, Cast(y, scale.dtype()));
 }
 
-// Tables of vectors, one table per block of indices.
+// Tables of vectors; each block of indices has a table.
 struct Tables {
   Blocks blocks;
   Bytes data;
@@ -174,7 +178,7 @@ struct Tables {
   int64_t size = 1;   // vectors of a table
   int64_t width = 1;  // numbers of a vector
 
-  // The place of a vector's first number, or -1.
+  // Returns the position of a vector's first number, or -1.
   int64_t Find(int64_t number, int64_t index) const {
     if (index < 0 || index >= size) return -1;
     return (blocks.BlockOf(number) * size + index) * width;
@@ -210,7 +214,7 @@ std::optional<Tables> ReadTables(MilOperation& o,
   return tables;
 }
 
-// Indices of one byte each.
+// Reads indices of one byte each.
 std::optional<Bytes> ReadIndices(MilOperation& o, std::string_view name) {
   const auto indices = DataOf(o, name);
   if (!indices) return std::nullopt;
@@ -234,7 +238,8 @@ void LookUpInBlocks(MilOperation& o) {
     axis = o.Axis("vector_axis", 0, static_cast<int>(shape->size()));
     if (!o.ok() || !o.CheckRange("vectors of lut", width, 1, 64)) return;
   }
-  // Numbers behind the axis of vectors, whose extent they multiply.
+  // Numbers per step of the vectors' axis. The result's extent along that axis
+  // is multiplied by the width of the vectors.
   int64_t inner = 1;
   for (size_t i = static_cast<size_t>(axis) + 1; i < shape->size(); ++i)
     inner *= (*shape)[i];

@@ -1,5 +1,5 @@
-// MIL's compressed constants and quantized numbers. Bits of packed numbers
-// count from the lowest one of the first byte.
+// MIL's compressed constants and quantized numbers. Packed numbers begin with
+// the lowest bit of the first byte.
 #include <bit>
 #include <limits>
 #include <optional>
@@ -13,7 +13,7 @@
 namespace ember::coreml {
 namespace {
 
-// A number for the whole, or one for each slice of data along the axis.
+// Returns one number for all of data, or one for each slice along the axis.
 Tensor PerSlice(MilOperation& o, std::string_view name, const Tensor& data) {
   const Tensor numbers = Cast(o.Input(name), DType::kF32);
   if (!o.ok() || numbers.rank() == 0) return numbers;
@@ -61,7 +61,7 @@ void CastConstant(MilOperation& o) {
   o.SetOutput(0, Cast(o.Input("source_val"), DType::kF32));
 }
 
-// Fails unless `packed` is as long as the numbers of `bits` bits each.
+// Fails unless `packed` has exactly the bytes of the numbers, `bits` bits each.
 std::optional<Result> ReadShape(MilOperation& o, Bytes packed, int64_t bits) {
   Result result{o.Integers("shape")};
   std::optional<int64_t> total = bits;
@@ -116,7 +116,7 @@ void SparseToDense(MilOperation& o) {
   });
 }
 
-// Since iOS 18 the shape is that of the packed constant itself.
+// Since iOS 18 the packed constant itself has the shape.
 void LookUp(MilOperation& o) {
   return o.Has("shape") ? LookUpTable(o) : BlockwiseLookUp(o);
 }

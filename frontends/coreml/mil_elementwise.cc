@@ -124,7 +124,7 @@ void ClampedRelu(MilOperation& o) {
                          o.Number("beta", 0)));
 }
 
-// alpha log(1 + exp(beta x)), with numbers for each channel.
+// Computes alpha log(1 + exp(beta x)), with alpha and beta per channel.
 void ParametricSoftplus(MilOperation& o) {
   if (!o.CheckRank("x", 3)) return;
   const Tensor x = o.Input("x");

@@ -1,5 +1,5 @@
-// MIL's operations that take or put elements by their places, and make
-// numbers of places.
+// MIL's operations that gather or scatter elements by their places, or compute
+// places.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -83,7 +83,7 @@ void OneHot(MilOperation& o) {
                              static_cast<double>(otherwise), DType::kI32));
   };
   Tensor on = value("on_value", 1), off = value("off_value", 0);
-  // What is not given is of the other's type.
+  // A value that is not given has the other's type.
   if (!o.Has("on_value")) on = Cast(on, off.dtype());
   if (!o.Has("off_value")) off = Cast(off, on.dtype());
   o.SetOutput(0, Select(hit, on, off));
@@ -101,7 +101,7 @@ void Argsort(MilOperation& o) {
   if (o.ok()) o.SetOutput(0, Cast(sorted[1], DType::kI32));
 }
 
-// start, start + step, … before end, of constants.
+// Returns start, start + step, … before end; all are constants.
 void Range(MilOperation& o) {
   constexpr double kMaxSize = 1 << 30;
   const double start = o.Number("start", 0), end = o.Number("end", 0),
@@ -121,7 +121,7 @@ void Range(MilOperation& o) {
   o.SetOutput(0, places * step + start);
 }
 
-// Of negative limits there is none.
+// A negative limit means no limit.
 void BandPart(MilOperation& o) {
   if (!o.CheckRank("x", 2)) return;
   const auto limit = [&](std::string_view name) {

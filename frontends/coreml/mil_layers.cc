@@ -1,4 +1,4 @@
-// MIL's convolutions, pooling, products and normalization.
+// MIL's convolutions, pooling, products and normalisation.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,7 +18,7 @@ namespace {
 
 using ops::Window;
 
-// Kernel, strides, dilations and padding of x [N, C, spatial…].
+// Reads kernel, strides, dilations and padding for x [N, C, spatial…].
 std::optional<Window> ReadWindow(MilOperation& o, const Tensor& x,
                                  std::vector<int64_t> kernel) {
   const size_t rank = kernel.size();
@@ -80,7 +80,7 @@ Tensor Optional(MilOperation& o, std::string_view name) {
   return o.Has(name) ? o.Input(name) : Tensor();
 }
 
-// weight [O, C / groups, window…]
+// The weight is [O, C / groups, window…].
 void Convolution(MilOperation& o) {
   if (!o.CheckRank("x", 3, 5) || !o.CheckRank("weight", 3, 5)) return;
   const Tensor x = o.Input("x"), weight = o.Input("weight");
@@ -96,7 +96,7 @@ void Convolution(MilOperation& o) {
   o.SetOutput(0, ops::ToChannelsFirst(y));
 }
 
-// weight [C, O / groups, window…]
+// The weight is [C, O / groups, window…].
 void ConvolutionTranspose(MilOperation& o) {
   if (!o.CheckRank("x", 3, 5) || !o.CheckRank("weight", 3, 5)) return;
   const Tensor x = o.Input("x"), weight = o.Input("weight");
@@ -198,7 +198,7 @@ void LayerNorm(MilOperation& o) {
   const Tensor mean = ops::CorrectedMean(x, axes);
   Tensor y = (x - mean) /
              Sqrt(ops::Variance(x, mean, axes) + o.Number("epsilon", 1e-5));
-  // Their dims are those of the axes.
+  // Gamma and beta have the dims of the axes.
   const auto placed = [&](std::string_view name) {
     Shape shape(static_cast<size_t>(x.rank()), Dim(1));
     const Tensor factor = o.Input(name);
@@ -261,7 +261,8 @@ void Matmul(MilOperation& o) {
   o.SetOutput(0, MatMul(x, y));
 }
 
-// softmax(q kᵀ / √E + mask) v; a mask of truths leaves out what is false.
+// Computes softmax(q kᵀ / √E + mask) v. A boolean mask keeps only keys where it
+// is true.
 void Attention(MilOperation& o) {
   if (!o.CheckRank("query", 3) || !o.CheckRank("key", 3) ||
       !o.CheckRank("value", 3))
@@ -362,7 +363,7 @@ void ResizeBilinear(MilOperation& o) {
              x));
 }
 
-// The label, and all probabilities in the order of the labels.
+// Sets the label, and all probabilities in the order of the labels.
 void Classify(MilOperation& o) {
   const Tensor probabilities = o.Input("probabilities");
   const std::vector<std::string> texts = o.Texts("classes");

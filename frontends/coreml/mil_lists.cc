@@ -7,12 +7,12 @@
 namespace ember::coreml {
 namespace {
 
-// One place of a list, as i64[].
+// Returns one place of a list, as i64[].
 Tensor Place(MilOperation& o) {
   return Reshape(Cast(o.Input("index"), DType::kI64), {});
 }
 
-// The list with `length` slices: 0 in those that are new.
+// Returns the list with `length` slices; new ones are 0.
 Tensor Grown(const Tensor& list, const Dim& length) {
   Shape low(static_cast<size_t>(list.rank()), Dim(0)), high = low;
   high[0] = length - list.dim(0);
@@ -63,7 +63,7 @@ void ListLength(MilOperation& o) {
   o.SetOutput(0, Cast(ops::DimScalar(o.builder(), list.dim(0)), DType::kI32));
 }
 
-// Fails the run for places that the list lacks.
+// Fails the run if the list lacks any of the places.
 void RequirePlaces(MilOperation& o, const Tensor& places, const Tensor& list) {
   const Tensor length = ops::DimScalar(o.builder(), list.dim(0));
   Tensor within = And(LessEqual(0, places), Less(places, length));
@@ -89,7 +89,7 @@ void ListGather(MilOperation& o) {
   if (o.ok()) o.SetOutput(0, Gather(o.Input("ls"), places, 0));
 }
 
-// A list that has the places, or is made to have them.
+// Returns a list that has the places: grows it if it may grow.
 Tensor WithPlaces(MilOperation& o, const Tensor& places) {
   const Tensor list = o.Input("ls");
   if (!o.Grows("ls")) {

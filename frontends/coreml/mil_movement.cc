@@ -1,4 +1,4 @@
-// MIL's operations that move elements, make constants, or choose.
+// MIL's operations that move elements, make constants, or select.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace ember::coreml {
 namespace {
 
-// 0 keeps an extent, -1 takes what is left.
+// A 0 keeps an extent, -1 is inferred from the rest.
 void ReshapeTo(MilOperation& o) {
   const Tensor x = o.Input("x");
   const std::vector<int64_t> target = o.Integers("shape");
@@ -72,7 +72,7 @@ void ConcatValues(MilOperation& o) {
   if (!o.ok()) return;
   const int axis = o.Axis("axis", 0, values[0].rank());
   if (!o.Flag("interleave", false)) return o.SetOutput(0, Concat(values, axis));
-  // One slice of each in turns.
+  // Interleaves: takes one slice of each value alternately.
   std::vector<Tensor> parts;
   for (const Tensor& value : values)
     parts.push_back(Unsqueeze(value, {axis + 1}));
@@ -115,7 +115,7 @@ void Split(MilOperation& o) {
   }
 }
 
-// numpy's rules, with masks for what is open at either end.
+// Follows numpy's rules, with masks for open ends.
 void SliceByIndex(MilOperation& o) {
   Tensor x = o.Input("x");
   const auto rank = static_cast<size_t>(x.rank());
@@ -182,7 +182,7 @@ void SliceBySize(MilOperation& o) {
   o.SetOutput(0, x);
 }
 
-// Of the last dims: before and behind each.
+// The amounts are for the last dims: before and after each.
 void PadDims(MilOperation& o) {
   const Tensor x = o.Input("x");
   const std::vector<int64_t> pad = o.Integers("pad");
@@ -272,7 +272,7 @@ void FlattenTo2d(MilOperation& o) {
   o.SetOutput(0, Reshape(x, {rows, columns}));
 }
 
-// The last two dims without what is cut off in front and behind.
+// Cuts the last two dims at both ends.
 void CropImages(MilOperation& o) {
   if (!o.CheckRank("x", 3)) return;
   Tensor x = o.Input("x");
@@ -332,8 +332,8 @@ void CumulativeSum(MilOperation& o) {
   if (o.ok()) o.SetOutput(0, RunningSum(x, axis, exclusive, reverse));
 }
 
-// The block's place is the slower part of the deeper dim; blocks of
-// pixel_shuffle are the faster one.
+// Moves blocks into depth or back. block_first: the place within the block is
+// the slower part of the depth dim; in pixel_shuffle it is the faster part.
 void DepthAndSpace(MilOperation& o, std::string_view size, bool to_space,
                    bool block_first) {
   if (!o.CheckRank("x", 4, 4)) return;

@@ -37,16 +37,16 @@ using ops::Opcode;
 using ops::Shape;
 using ops::Tensor;
 
-// A tensor, or what is no tensor: a text, or a list of texts. Lists of tensors
-// are one tensor, whose first dim is the list.
+// A tensor, a text, or a list of texts. A list of tensors is one tensor, whose
+// first dim is the list.
 struct MilValue {
   Tensor tensor = {};
   std::string text = {};
   std::vector<std::string> texts = {};
-  std::string logical_type = {};  // of the tensor: "string"
-  bool grows = false;             // of a list: when written behind its end
+  std::string logical_type = {};  // The tensor's: "string".
+  bool grows = false;             // A list: a write past its end extends it.
   bool is_lost = false;           // scope.h
-  bool is_state = false;          // what is kept from run to run
+  bool is_state = false;          // A state that is kept between runs.
 };
 
 using MilInputs = std::map<std::string, std::vector<MilValue>, std::less<>>;
@@ -57,15 +57,15 @@ class MilOperation : public ops::ImportContext {
       : ImportContext(builder), inputs_(std::move(inputs)), outputs_(outputs) {}
 
   bool Has(std::string_view name) const { return inputs_.contains(name); }
-  // Fails where it is not there, and gives a scalar then.
+  // Fails, and returns a scalar, if the input is missing.
   Tensor Input(std::string_view name);
   std::vector<Tensor> Inputs(std::string_view name);
-  // As many as there are.
+  // Returns all tensors of the input; empty if it is missing.
   std::vector<Tensor> All(std::string_view name) const;
-  // Of a list.
+  // True if the input is a list that may grow.
   bool Grows(std::string_view name) const;
 
-  // Constants; what is not given is `otherwise`.
+  // Return constants; `otherwise` if the input is missing.
   std::vector<int64_t> Integers(std::string_view name,
                                 std::vector<int64_t> otherwise = {});
   int64_t Integer(std::string_view name, int64_t otherwise);
@@ -74,11 +74,11 @@ class MilOperation : public ops::ImportContext {
     return Integer(name, otherwise ? 1 : 0) != 0;
   }
   std::string Text(std::string_view name, std::string otherwise);
-  // Of a list of texts; none of another value.
+  // Returns a list of texts; empty for any other value.
   std::vector<std::string> Texts(std::string_view name) const;
 
   int Axis(std::string_view name, int64_t otherwise, int rank);
-  // All axes where none are given.
+  // Returns the given axes; all axes if none are given.
   std::vector<int64_t> Axes(std::string_view name, int rank);
   // Fails unless the input is there and has a rank in [minimum, maximum].
   bool CheckRank(std::string_view input, int minimum, int maximum = kMaxRank) {
@@ -107,8 +107,8 @@ class MilOperation : public ops::ImportContext {
   std::vector<MilValue> outputs_;
 };
 
-// The index-th of packed numbers of `bits` bits, at most 8, which must be
-// there. Bits count from the lowest one of the first byte.
+// Returns the index-th of packed numbers of `bits` bits, at most 8. It must
+// exist. Numbers begin with the lowest bit of the first byte.
 uint32_t BitsAt(std::span<const uint8_t> packed, int64_t index, int64_t bits);
 
 using MilFunction = void (*)(MilOperation& o);
@@ -117,7 +117,7 @@ struct MilRow {
   MilFunction import = nullptr;
 };
 
-// In the files of their families.
+// The rows of each family, in the family's file.
 std::span<const MilRow> MilCompressed();
 std::span<const MilRow> MilBlockwise();
 std::span<const MilRow> MilElementwise();
@@ -127,11 +127,11 @@ std::span<const MilRow> MilLists();
 std::span<const MilRow> MilMovement();
 std::span<const MilRow> MilRecurrent();
 
-// Null for operations that nobody here knows.
+// Returns null for unknown operations.
 const MilRow* FindMil(std::string_view name);
 
-// Operations without a row: they need what only the program's importer has, the
-// blocks of an operation or the states of the model.
+// Operations without a row. The program's importer imports them itself, because
+// they need the blocks of an operation or the states of the model.
 inline constexpr std::string_view kMilCond = "cond", kMilWhile = "while_loop",
                                   kMilConst = "const",
                                   kMilReadState = "read_state",
@@ -139,7 +139,7 @@ inline constexpr std::string_view kMilCond = "cond", kMilWhile = "while_loop",
 inline constexpr std::string_view kMilWithoutRow[] = {
     kMilCond, kMilConst, kMilUpdateState, kMilReadState, kMilWhile};
 
-// Of all operations, with and without a row.
+// Returns the names of all operations, with and without a row.
 std::vector<std::string_view> MilNames();
 
 }  // namespace ember::coreml

@@ -1,5 +1,5 @@
-// What MIL's compressed constants are made of: bytes of constants, and numbers
-// that are picked from them.
+// Reads the bytes of constants, and makes constants of numbers picked from
+// them, for MIL's compressed constants.
 //
 //   const auto table = DataOf(o, "lut");
 //   SetPicked(o, 0, result, *table, dtype, [&](int64_t i) { return places[i]; });
@@ -22,16 +22,17 @@ namespace ember::coreml {
 
 using Bytes = std::span<const uint8_t>;
 
-// Fails, and gives nullopt, for what is no constant.
+// Fails, and returns nullopt, if the input is not a constant.
 std::optional<Bytes> DataOf(MilOperation& o, std::string_view name);
 
-// The result's shape, and how many numbers it has.
+// The result's shape, and its number of elements.
 struct Result {
   std::vector<int64_t> shape;
   int64_t count = 1;
 };
 
-// Numbers whose i-th is number find(i) of the source, or 0 where that is -1.
+// Sets an output whose element i is element find(i) of the source, or 0 if
+// find(i) is -1.
 template <typename Find>
 void SetPicked(MilOperation& o, int output, const Result& result, Bytes source,
                DType dtype, const Find& find) {
@@ -49,7 +50,7 @@ void SetPicked(MilOperation& o, int output, const Result& result, Bytes source,
                                                   {picked, bytes})));
 }
 
-// mil_blockwise.cc: of constants whose shape is their own.
+// mil_blockwise.cc: for constants that have their own shape.
 void BlockwiseLookUp(MilOperation& o);
 void MaskedToDense(MilOperation& o);
 

@@ -29,7 +29,8 @@ Activation ReadActivation(MilOperation& o, std::string_view name,
   return {};
 }
 
-// Weights whose names end so, with the operation's activations.
+// Reads the weights whose names end in `suffix`, with the operation's
+// activations.
 RecurrentCell ReadCell(MilOperation& o, RecurrentCell::Kind kind,
                        const std::string& suffix) {
   RecurrentCell cell;

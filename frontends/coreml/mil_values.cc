@@ -50,7 +50,7 @@ std::optional<DType> TypeOf(int64_t number) {
   }
 }
 
-// Of numbers that are narrower than a byte; 0 for others.
+// Returns the bits of types narrower than a byte; 0 for other types.
 int64_t NarrowBitsOf(int64_t number) {
   switch (number) {
     case 25:
@@ -70,21 +70,21 @@ int64_t NarrowBitsOf(int64_t number) {
 }
 constexpr int64_t kInt4 = 25;
 
-// Packed numbers, the first in the lowest bits, as one byte each.
+// Unpacks numbers to one byte each; the first is in the lowest bits.
 std::vector<uint8_t> Unpacked(Bytes packed, int64_t count, int64_t bits,
                               bool is_signed) {
   std::vector<uint8_t> numbers(static_cast<size_t>(count));
   const uint32_t sign = is_signed ? 1u << (bits - 1) : 0;
   for (int64_t i = 0; i < count; ++i) {
     const uint32_t value = BitsAt(packed, i, bits);
-    // Sign bits up to the byte's.
+    // Extends the sign to the whole byte.
     numbers[static_cast<size_t>(i)] =
         static_cast<uint8_t>((value ^ sign) - sign);
   }
   return numbers;
 }
 
-// Numbers of any field of TensorValue, as bytes of the type.
+// Encodes the numbers of any field of TensorValue as bytes of the type.
 std::string Encoded(const ProtobufView& tensor, DType dtype) {
   std::string bytes;
   const auto add = [&](const auto& value) {
@@ -94,7 +94,7 @@ std::string Encoded(const ProtobufView& tensor, DType dtype) {
     add(static_cast<float>(value));
   for (const uint64_t field : {2, 5}) {
     for (const int64_t value : tensor.Message(field).Integers(1)) {
-      // As many of the low bytes as the type has.
+      // Keeps the low bytes, as many as the type has.
       bytes.append(reinterpret_cast<const char*>(&value),
                    static_cast<size_t>(DTypeByteSize(dtype)));
     }
@@ -107,8 +107,8 @@ std::string Encoded(const ProtobufView& tensor, DType dtype) {
   return bytes;
 }
 
-// A blob's numbers: 64 bytes of sentinel, type, size and offset lie where the
-// program says.
+// Returns a blob's bytes. A header of 64 bytes (sentinel, type, size, offset)
+// is at the offset that the program gives.
 StatusOr<Bytes> FindBlob(Bytes file, uint64_t offset) {
   constexpr uint64_t kHeader = 64;
   constexpr uint32_t kSentinel = 0xdeadbeef;
@@ -178,7 +178,8 @@ StatusOr<MilValue> ReadValue(ModelContext& context,
     const std::string text = texts.size() == 1 ? texts[0] : "";
     return MilValue{.text = text, .texts = std::move(texts)};
   }
-  // Others than lists are of operations that are refused by name.
+  // Other values without a tensor type belong to operations that are refused by
+  // name.
   if (!value.Message(2).Has(1)) {
     Items items = ItemsOf(value);
     MilValue list;

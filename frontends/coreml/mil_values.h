@@ -1,4 +1,4 @@
-// The values that an ML program's file holds, and their types.
+// Reads the values in an ML program's file, and their types.
 //
 //   EMBER_ASSIGN_OR_RETURN(
 //       MilValue value,
@@ -20,29 +20,30 @@
 
 namespace ember::coreml {
 
-// Entries of a map are messages of a key and a value.
+// Returns the value of a key; entries of a map are messages of a key and a
+// value.
 ProtobufView Entry(const ProtobufView& message, uint64_t field,
                    std::string_view key);
 
 struct ValueType {
   int64_t data_type = 0;
-  // Of numbers in memory.
+  // Type of the numbers in memory.
   std::optional<DType> dtype;
   int64_t narrow_bits = 0;
   std::vector<int64_t> dims;
 };
 
-// Dims that are not known are -1.
+// Unknown dims are -1.
 ValueType ReadType(const ProtobufView& type);
 
-// Of a list, or of a tensor with a few: labels of classes.
+// Items of a list, or of a small tensor: labels of classes.
 struct Items {
   std::vector<std::string> texts;
   std::vector<int64_t> integers;
 };
 Items ItemsOf(const ProtobufView& value);
 
-// A constant: numbers that are narrower than a byte become bytes.
+// Reads a constant. Numbers narrower than a byte become bytes.
 StatusOr<MilValue> ReadValue(ModelContext& context,
                              graph::GraphBuilder& builder,
                              const ProtobufView& value);

@@ -113,7 +113,7 @@ void ReadArray(const ProtobufView& type, Feature& feature) {
     for (size_t i = 0; i < feature.dims.size() && i < other.size(); ++i)
       if (other[i] != feature.dims[i]) feature.varies[i] = true;
   }
-  // Ranges are of the last dims where there are fewer.
+  // If there are fewer ranges than dims, they are those of the last dims.
   const size_t skipped =
       feature.dims.size() - std::min(feature.dims.size(), ranges.size());
   for (size_t i = 0; i < ranges.size() && i + skipped < feature.dims.size();
@@ -148,8 +148,8 @@ Feature ReadFeature(const ProtobufView& description) {
   return feature;
 }
 
-// Of a file of a package that it is in the package itself, not by a link:
-// weights are looked up beside it.
+// Checks that a file of a package is in the package itself and not behind a
+// link: weights are looked up relative to it.
 Status CheckIsInPackage(const fs::path& file) {
   for (fs::path folder = file.parent_path(); !folder.empty();
        folder = folder.parent_path()) {
@@ -213,8 +213,7 @@ std::string FileOfPackage(const std::string& folder) {
   fs::path package(folder);
   if (!package.has_filename()) package = package.parent_path();
   if (package.extension() != ".mlpackage") return "";
-  // The manifest says where it is, but it is always here where Apple's tools
-  // write it.
+  // The manifest names the file, but Apple's tools always write it here.
   const fs::path usual =
       package / "Data" / "com.apple.CoreML" / "model.mlmodel";
   std::error_code error;

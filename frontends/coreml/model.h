@@ -28,7 +28,7 @@ namespace ember::coreml {
 
 using frontends::ProtobufView;
 
-// What a model takes or gives.
+// An input or output of a model.
 struct Feature {
   enum Kind {
     kInt64,
@@ -42,15 +42,15 @@ struct Feature {
   };
   std::string name;
   Kind kind = kOther;
-  // Of arrays, and [height, width] of images; the default where sizes vary, -1
-  // for those that have no bound.
+  // Dims of an array, or [height, width] of an image. A size that varies has
+  // its default, or -1 if it has no bound.
   std::vector<int64_t> dims;
-  std::vector<bool> varies;  // per dim
+  std::vector<bool> varies;  // Per dim.
   DType dtype = DType::kF32;
-  bool is_gray = false, is_bgr = false;  // of images
+  bool is_gray = false, is_bgr = false;  // For images.
 };
 
-// Numbers of Model's fields that say what kind of model it is.
+// Numbers of Model's fields; most name a kind of model.
 enum ModelField : uint64_t {
   kVersion = 1,
   kDescription = 2,
@@ -80,12 +80,12 @@ enum ModelField : uint64_t {
   kIdentity = 900,
 };
 
-// "a support vector regressor" for what is known by name only; "" for what
-// nobody here knows.
+// Returns a name for a kind, such as "a support vector regressor", also for
+// kinds that are not imported; "" for unknown ones.
 std::string_view KindName(uint64_t number);
-// The numbers of all that have a name, ascending.
+// Returns the numbers of all kinds that have a name, ascending.
 std::vector<uint64_t> KnownKinds();
-// The field that says what a model is; 0 if there is none.
+// Returns the field with the model's kind; 0 if there is none.
 uint64_t KindOf(const ProtobufView& model);
 
 std::vector<Feature> FeaturesOf(const ProtobufView& description,
@@ -93,25 +93,26 @@ std::vector<Feature> FeaturesOf(const ProtobufView& description,
 
 class Model {
  public:
-  // The path is as the system takes it: a file, or a package's folder.
+  // The path is passed to the system as it is: a file, or a package's folder.
   static StatusOr<Model> Open(const std::string& path);
-  // From memory, which `owner` keeps; weights in other files are refused.
+  // Reads from memory, which `owner` keeps alive. Weights in other files are
+  // refused.
   static StatusOr<Model> Read(std::span<const uint8_t> bytes,
                               std::shared_ptr<const void> owner);
 
   ProtobufView root() const { return {bytes_, damage_.get()}; }
   const std::shared_ptr<const void>& owner() const { return owner_; }
   bool damaged() const { return *damage_; }
-  // Fails if anything that was read was damaged.
+  // Fails if any message that was read is damaged.
   Status CheckWhole() const;
-  // A file of weights, by the path that the model says ("@model_path/…").
+  // Opens a file of weights, by the path in the model ("@model_path/…").
   StatusOr<std::shared_ptr<const MappedFile>> WeightsFile(
       const std::string& path) const;
 
  private:
   std::span<const uint8_t> bytes_;
   std::shared_ptr<const void> owner_;
-  std::string folder_;  // of the model; empty: in memory
+  std::string folder_;  // The model's folder; empty: in memory.
   std::shared_ptr<bool> damage_ = std::make_shared<bool>(false);
   std::shared_ptr<std::map<std::string, std::shared_ptr<const MappedFile>>>
       files_;
@@ -119,7 +120,8 @@ class Model {
 
 bool IsModel(std::string_view contents);
 
-// The model's file of an .mlpackage; empty for a folder of another name.
+// Returns the path of an .mlpackage's model; empty if the folder has another
+// extension.
 std::string FileOfPackage(const std::string& folder);
 
 }  // namespace ember::coreml

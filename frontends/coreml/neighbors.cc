@@ -1,4 +1,5 @@
-// K nearest neighbours: all distances, whatever index the model has for them.
+// K nearest neighbours. All distances are computed; the model's index is not
+// used.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -18,7 +19,7 @@ using ops::Tensor;
 constexpr int64_t kMaxNumbers = int64_t{1} << 28;
 
 struct Labels {
-  std::vector<int64_t> distinct;  // in the order of the samples
+  std::vector<int64_t> distinct;  // In the order of the samples.
   std::vector<int64_t> of_sample;
   bool are_texts = false;
 };
@@ -58,7 +59,8 @@ StatusOr<Tensor> ReadSamples(ModelContext& context, const ProtobufView& index,
   return Matrix(context.builder, values, count, width);
 }
 
-// 1 over the distance; where some are 0, these alone count.
+// Returns 1 / distance. If some distances are 0, only those neighbours have
+// weight.
 Tensor InverseWeights(const Tensor& distances) {
   const Tensor same = Equal(distances, 0);
   const Tensor exact = Cast(same, distances.dtype());
@@ -67,7 +69,7 @@ Tensor InverseWeights(const Tensor& distances) {
   return Select(Equal(any, 0), inverse, exact);
 }
 
-// The label of a classifier without samples, for each row.
+// Adds the default label for each row, for a classifier without samples.
 Status AddDefault(ModelContext& context, const ProtobufView& model,
                   const Labels& labels, const Tensor& rows,
                   Features& features) {
@@ -117,7 +119,7 @@ Status ImportNeighbors(ModelContext& context, const ProtobufView& model,
   const Tensor weights =
       classifier.Has(210) ? InverseWeights(nearest[0])
                           : Broadcast(nearest[0].Like(1), nearest[0].shape());
-  // Each neighbour's weight, in the column of its class.
+  // Puts each neighbour's weight into the column of its class.
   const Tensor known(&context.builder,
                      context.builder.Integers(labels.of_sample));
   const Tensor classes = ops::IotaVector(

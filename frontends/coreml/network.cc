@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kPreprocessing = 2, kArrayMapping = 5, kImageMapping = 6,
                    kProbabilitiesLayer = 200;
 
-// x * scale + bias of each channel, or x less an image.
+// Returns x * scale + bias per channel, or x minus an image.
 Tensor Preprocessed(LayerContext& c, const ProtobufView& p,
                     const Feature& feature, Tensor x) {
   if (p.Has(10)) {
@@ -39,7 +39,7 @@ Tensor Preprocessed(LayerContext& c, const ProtobufView& p,
   if (p.Has(11)) {
     std::vector<int64_t> dims;
     for (int i = 1; i < 4; ++i) dims.push_back(c.Extent(x, i).value_or(0));
-    // The numbers lie as those of weights do.
+    // The numbers of the image are in the layout of weights.
     return x - c.Weights(p, 11, dims);
   }
   return x;
@@ -66,7 +66,8 @@ Tensor NetworkInput(ModelContext& context, const ProtobufView& network,
   return x;
 }
 
-// As the description says where that fits; else without leading dims of 1.
+// Reshapes an output to the description's shape if its number of elements fits;
+// else drops leading dims of 1.
 Tensor NetworkOutput(const Feature& feature, Tensor x) {
   if (!x.builder().status().ok()) return x;
   if (!feature.dims.empty()) {
@@ -139,7 +140,7 @@ Status ImportNetwork(ModelContext& context, const ProtobufView& model,
     }
     Tensor value = NetworkOutput(feature, found->tensor);
     if (feature.kind == Feature::kImage) {
-      // Rows of pixels, as images are given.
+      // Images have the channels last.
       if (value.rank() == 3) value = Unsqueeze(value, {0});
       value = Transpose(value, {0, 2, 3, 1});
       value = Cast(Round(Minimum(Maximum(value, 0), 255)), DType::kU8);

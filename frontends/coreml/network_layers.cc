@@ -28,8 +28,8 @@ constexpr uint64_t kIfBranch = 1, kElseBranch = 2;
 constexpr uint64_t kMaxIterations = 1, kConditionVariable = 2,
                    kConditionNetwork = 3, kBodyNetwork = 4;
 
-// Whether the loop around is left, or only its turn. They go through branches
-// as blobs do, under names that no model may use.
+// Names of two flags: the innermost loop has ended, and its current iteration
+// has ended. Branches pass them like blobs, under names that no model may use.
 constexpr char kOwnNames = '\x01';
 const std::string kBroken =
     "\x01"
@@ -56,7 +56,7 @@ std::vector<ProtobufView> LayersOf(const ProtobufView& parameters,
   return parameters.Message(field).Messages(kLayers);
 }
 
-// The fields of a layer that hold networks.
+// Returns the fields of a layer that hold networks.
 std::span<const uint64_t> NetworksOf(uint64_t kind) {
   static constexpr uint64_t kOfBranch[] = {kIfBranch, kElseBranch};
   static constexpr uint64_t kOfLoop[] = {kConditionNetwork, kBodyNetwork};
@@ -65,14 +65,14 @@ std::span<const uint64_t> NetworksOf(uint64_t kind) {
   return {};
 }
 
-// The blobs that layers give, with those of networks in them, and the jumps
-// out of a turn of the loop around them.
+// The blobs that layers produce, inner networks included, and the jumps out of
+// the current iteration of the innermost loop.
 struct Effects {
   std::set<std::string> blobs;
   bool breaks = false, continues = false;
 
   bool jumps() const { return breaks || continues; }
-  // All that may be different behind the layers.
+  // Returns the names of all values that may differ after the layers.
   std::set<std::string> names() const {
     std::set<std::string> all = blobs;
     if (breaks) all.insert(kBroken);
@@ -93,7 +93,7 @@ void AddEffects(Layers layers, int depth, Effects& effects) {
       Effects inner;
       AddEffects(LayersOf(layer.Message(kind), field), depth + 1, inner);
       effects.blobs.merge(inner.blobs);
-      // A loop keeps its own jumps.
+      // Jumps within a loop do not leave it.
       if (kind == kLoop) continue;
       effects.breaks |= inner.breaks;
       effects.continues |= inner.continues;
@@ -119,7 +119,8 @@ class LayerImporter {
       EMBER_RETURN_IF_ERROR(ImportLayer(layers[i], kind, blobs));
       if (kind == kLoopBreak || kind == kLoopContinue) return OkStatus();
       if (kind != kBranch || !EffectsOf(layers.subspan(i, 1)).jumps()) continue;
-      // What follows is done unless the branch has left the turn.
+      // The remaining layers run only if the branch has not ended the
+      // iteration.
       const Layers rest = layers.subspan(i + 1);
       if (rest.empty()) return OkStatus();
       return ImportEither(Not(Left(blobs)), rest, {}, blobs);
@@ -200,12 +201,12 @@ class LayerImporter {
   static Tensor AsCondition(const Tensor& x) {
     return NotEqual(Reshape(Cast(x, DType::kF32), {}), 0);
   }
-  // Whether the turn of the loop around is at its end.
+  // True if the current iteration of the innermost loop has ended.
   static Tensor Left(Scope& blobs) {
     return Or(blobs.Find(kBroken)->tensor, blobs.Find(kContinued)->tensor);
   }
 
-  // `yes` where the condition holds, else `no`.
+  // Imports a conditional: `yes` runs if the condition is true, else `no`.
   Status ImportEither(const Tensor& condition, Layers yes, Layers no,
                       Scope& blobs) {
     EMBER_RETURN_IF_ERROR(blobs.builder().status());
@@ -221,7 +222,8 @@ class LayerImporter {
     for (const std::string& name : names) {
       const MilValue* a = then.Find(name);
       const MilValue* b = otherwise.Find(name);
-      // What failed has no type: nothing is lost because of it.
+      // Stop at an error here: a failed value has no type, and must not be
+      // reported as lost.
       EMBER_RETURN_IF_ERROR(then.builder().status());
       EMBER_RETURN_IF_ERROR(otherwise.builder().status());
       if (a == nullptr || b == nullptr ||
@@ -243,7 +245,7 @@ class LayerImporter {
     return OkStatus();
   }
 
-  // The condition's network, and its blob.
+  // Imports the condition's network, and returns its blob.
   StatusOr<Tensor> ImportCondition(const ProtobufView& parameters,
                                    Scope& blobs) {
     EMBER_RETURN_IF_ERROR(
@@ -282,7 +284,8 @@ class LayerImporter {
                              ImportCondition(parameters, blobs));
       request.condition = first.value();
     }
-    // What is there before goes round; the rest is of one turn.
+    // Blobs that exist before the loop are carried from iteration to iteration;
+    // the others exist within one iteration only.
     std::set<std::string> names = effects.blobs;
     names.merge(EffectsOf(condition).blobs);
     std::vector<std::string> carried;

@@ -1,13 +1,13 @@
-// The layers of a neural network, with those of its branches and loops.
+// Imports the layers of a neural network, with those of its branches and loops.
 //
 //   Scope blobs(context.builder);
 //   blobs.Set("x", {.tensor = x});
 //   EMBER_RETURN_IF_ERROR(ImportLayers(context, network, blobs));
 //   blobs.Find("y")->tensor
 //
-// A branch or a loop has no outputs of its own: what its layers give is seen
-// behind it (NeuralNetwork.proto, BranchLayerParams and LoopLayerParams).
-// Errors are one line and name the layer. Not thread-safe.
+// A branch or a loop has no outputs of its own: the blobs that its layers
+// produce are visible after it (NeuralNetwork.proto, BranchLayerParams and
+// LoopLayerParams). Errors are one line and name the layer. Not thread-safe.
 #ifndef EMBER_FRONTENDS_COREML_NETWORK_LAYERS_H_
 #define EMBER_FRONTENDS_COREML_NETWORK_LAYERS_H_
 

@@ -15,7 +15,7 @@ using ops::Tensor;
 
 namespace {
 
-// Tuples that are in range; absent after an error.
+// Returns index tuples clamped to the range; absent after an error.
 Tensor TuplesIn(ops::ImportContext& c, const Tensor& x, const Tensor& indices) {
   if (!c.ok()) return {};
   const Dim length = indices.rank() > 0 ? indices.dim(-1) : Dim(0);
@@ -86,8 +86,8 @@ Tensor ScatterSlices(ops::ImportContext& c, const Tensor& data,
                   std::to_string(update.values.rank()));
     return data;
   }
-  // Slices of the first axis when it is in front, and the indices' dims with
-  // it.
+  // Moves the axis to the front, and the indices' dims of the updates, too:
+  // then slices of the first axis are scattered.
   std::vector<int64_t> to_front = {axis}, back, updates_to_front;
   for (int i = 0; i < more; ++i) updates_to_front.push_back(axis + i);
   for (int i = 0; i < data.rank(); ++i) {

@@ -1,5 +1,5 @@
-// Elements taken and put by their places, as networks' layers and programs'
-// operations do it.
+// Gathers and scatters elements by their places, for networks' layers and
+// programs' operations.
 //
 //   const auto update = UpdateOf(c, "add", updates);
 //   if (update) c.SetOutput(0, ScatterSlices(c, data, indices, *update, 0));
@@ -17,42 +17,45 @@
 
 namespace ember::coreml {
 
-// How a scatter changes an element, by the graph's name of it, and with what.
+// The change of an element by a scatter: the graph's name for it, and the
+// values.
 struct PlaceUpdate {
   std::string name;
   ops::Tensor values;
 };
-// mode: update, add, sub, mul, div, max or min. None after an error.
+// mode: update, add, sub, mul, div, max or min. Returns nullopt after an error.
 std::optional<PlaceUpdate> UpdateOf(ops::ImportContext& c,
                                     const std::string& mode,
                                     const ops::Tensor& values);
 
-// indices [.., length]: tuples of places in the first dims of x.
+// Gathers by indices [.., length]: tuples of places in the first dims of x.
 ops::Tensor GatherPlaces(ops::ImportContext& c, const ops::Tensor& x,
                          const ops::Tensor& indices);
 ops::Tensor ScatterPlaces(ops::ImportContext& c, const ops::Tensor& data,
                           const ops::Tensor& indices,
                           const PlaceUpdate& update);
-// Single elements along an axis; indices have the shape of the updates.
+// Scatters single elements along an axis; indices have the shape of the
+// updates.
 ops::Tensor ScatterAlong(const ops::Tensor& data, const ops::Tensor& indices,
                          const PlaceUpdate& update, int axis);
-// Slices along an axis. The updates have the dims of the indices in its place.
+// Scatters slices along an axis. The updates have the dims of the indices in
+// the axis's place.
 ops::Tensor ScatterSlices(ops::ImportContext& c, const ops::Tensor& data,
                           const ops::Tensor& indices, const PlaceUpdate& update,
                           int axis);
 
-// All windows along an axis, which becomes two: which window, and the place in
-// it. The extent must be known.
+// Returns all windows along an axis, which becomes two: the window, and the
+// place in it. The extent must be known.
 ops::Tensor SlidingWindows(ops::ImportContext& c, const ops::Tensor& x,
                            int axis, int64_t size, int64_t step);
 
-// Of each row of a batch the first lengths[row] elements along an axis in
-// reverse. lengths [batch].
+// Reverses the first lengths[row] elements along an axis, for each row of the
+// batch. lengths [batch].
 ops::Tensor ReverseSequences(const ops::Tensor& x, const ops::Tensor& lengths,
                              int batch_axis, int axis);
 
-// The places of what is not zero, i64 [count, rank of x], in row-major order;
-// the count is as the data says.
+// Returns the places of nonzero elements, i64 [count, rank of x], in row-major
+// order; the count depends on the data.
 ops::Tensor PlacesOfNonZero(const ops::Tensor& x);
 
 }  // namespace ember::coreml

@@ -1,4 +1,4 @@
-// ML programs: MIL, a list of operations with names.
+// ML programs (MIL): lists of operations with named values.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -16,7 +16,7 @@ namespace {
 
 using graph::Value;
 
-// The block of operations of the function "main", or of the only one.
+// Returns the block of the function "main", or of the only function.
 ProtobufView MainFunction(const ProtobufView& program) {
   const ProtobufView main = Entry(program, 2, "main");
   if (!main.empty()) return main;
@@ -31,7 +31,7 @@ ProtobufView BlockOf(const ProtobufView& function) {
   return blocks.size() == 1 ? blocks[0].Message(2) : ProtobufView();
 }
 
-// Of an operation; a block's inputs, outputs and operations.
+// Fields of an operation, and of a block: its inputs, outputs and operations.
 constexpr uint64_t kOperationBlocks = 4;
 constexpr uint64_t kBlockInputs = 1, kBlockOutputs = 2, kBlockOperations = 3;
 
@@ -68,7 +68,7 @@ class ProgramImporter {
     const std::string origin = (outputs.empty() ? "?" : OnOneLine(outputs[0])) +
                                " (" + OnOneLine(type) + ")";
     values.builder().SetOrigin(origin);
-    // What fails within a block has its own name already.
+    // An error within a block already names the inner operation.
     const auto named = [&](const Status& status) {
       if (!status.ok() && values.builder().status().ok())
         return status.WithContext("node '" + origin + "'");
@@ -93,7 +93,7 @@ class ProgramImporter {
   Status Constant(const ProtobufView& operation,
                   const std::vector<std::string>& outputs, Scope& values) {
     ProtobufView value = Entry(operation, 5, "val");
-    // Of inputs in old files.
+    // Old files have the value among the inputs.
     if (value.empty()) {
       const std::vector<ProtobufView> bindings =
           Entry(operation, 2, "val").Messages(1);
@@ -111,7 +111,7 @@ class ProgramImporter {
     MilInputs inputs;
     for (const ProtobufView& entry : operation.Messages(2)) {
       const std::string input = entry.Text(1);
-      // Who looks for one by its name finds the first.
+      // A lookup by name would find only the first.
       if (inputs.contains(input)) {
         return DataLossError("expected input '" + OnOneLine(input) +
                              "' once, found it twice");
@@ -163,7 +163,7 @@ class ProgramImporter {
     return OkStatus();
   }
 
-  // The only value of an input.
+  // Returns the only value of an input.
   static StatusOr<MilValue> OneOf(const MilInputs& inputs,
                                   std::string_view name, bool is_state) {
     const auto found = inputs.find(name);
@@ -211,7 +211,7 @@ class ProgramImporter {
     return values.builder().status();
   }
 
-  // Two blocks of an operation that has as many.
+  // Returns the two blocks of an operation that must have two.
   static StatusOr<std::vector<ProtobufView>> BlocksOf(
       const ProtobufView& operation, const std::string& origin) {
     std::vector<ProtobufView> blocks = operation.Messages(kOperationBlocks);
@@ -220,7 +220,7 @@ class ProgramImporter {
                          std::to_string(blocks.size()));
   }
 
-  // What a block gives, all of it tensors.
+  // Imports a block and returns its outputs, which must be tensors.
   StatusOr<std::vector<MilValue>> Run(const ProtobufView& block,
                                       size_t expected, Scope& values) {
     const std::string origin = values.builder().origin();
@@ -307,7 +307,7 @@ class ProgramImporter {
                              "': loop_vars: expected tensors, found a text");
       request.carried.push_back(value.tensor.value());
     }
-    // Block `number` of some values, in a scope of its own.
+    // Imports block `number` for the given values, in a scope of its own.
     const auto run = [&](size_t number, size_t results,
                          const std::vector<MilValue>& given,
                          Scope& around) -> StatusOr<std::vector<MilValue>> {
@@ -356,7 +356,7 @@ class ProgramImporter {
     return OkStatus();
   }
 
-  // like: what else is known of the values, besides their tensors.
+  // like: the properties of the values other than their tensors.
   static void SetAll(const std::vector<std::string>& names,
                      const std::vector<Value*>& results,
                      const std::vector<MilValue>& like, Scope& values) {
@@ -387,7 +387,7 @@ void FindMissingIn(const ProtobufView& block, int depth,
   }
 }
 
-// ModelDescription's field of what is kept.
+// ModelDescription's field of states.
 constexpr uint64_t kStates = 13;
 
 Status AddState(ModelContext& context, const ProtobufView& description,
@@ -441,7 +441,7 @@ Status ImportProgram(ModelContext& context, const ProtobufView& model,
     EMBER_ASSIGN_OR_RETURN(Tensor value, FindFeature(features, feature.name));
     if (feature.kind == Feature::kImage)
       value = Transpose(Cast(value, DType::kF32), {0, 3, 1, 2});
-    // Programs may compute in f16 of what they are given in f32.
+    // A program may take in f16 an input that the description gives in f32.
     for (const ProtobufView& input : function.Messages(1)) {
       const ValueType type = ReadType(input.Message(2));
       if (input.Text(1) == feature.name && type.dtype)

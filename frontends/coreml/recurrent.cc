@@ -14,7 +14,7 @@ Tensor Limited(const Tensor& x, double limit) {
   return limit == 0 ? x : Maximum(Minimum(x, limit), -limit);
 }
 
-// A cell whose operands are those of the graph in which a step runs.
+// A cell with its operands captured into the graph in which a step runs.
 class Step {
  public:
   Step(const RecurrentCell& cell, const Capture& capture, Dim size)
@@ -22,7 +22,7 @@ class Step {
     if (cell.peephole) peephole_ = capture(cell.peephole);
   }
 
-  // The states after it. from_input: [batch, gates H].
+  // Returns the states after the step. from_input: [batch, gates H].
   States Run(const Tensor& from_input, const States& before) const {
     if (cell_.kind == RecurrentCell::kGru)
       return {RunGru(from_input, before[0])};
@@ -98,7 +98,7 @@ RecurrentResults RunRecurrent(const RecurrentCell& cell, Tensor x,
                               const States& initial, bool is_backward,
                               bool keeps_sequence) {
   if (is_backward) x = ops::Reverse(x, 0);
-  // All steps' products with the input are one.
+  // Multiplies the inputs of all steps in one product.
   Tensor from_input = MatMul(x, Transpose(cell.input, {1, 0}));
   if (cell.bias) from_input = from_input + cell.bias;
   if (!x.builder().status().ok()) return {};

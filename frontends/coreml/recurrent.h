@@ -1,4 +1,5 @@
-// Recurrent layers as Core ML has them, in neural networks and in ML programs.
+// Recurrent layers with Core ML's semantics, for neural networks and ML
+// programs.
 //
 //   RecurrentCell cell{.kind = RecurrentCell::kGru, .input = w, .hidden = r,
 //                      .activations = {{kSigmoid}, {kTanh}}};
@@ -6,9 +7,9 @@
 //   y.output;    // [steps, batch, H]
 //   y.last[0];   // [batch, H]
 //
-// An LSTM limits its cell before the output gate and what comes out see it; a
-// GRU resets the state before its product. Operands have the ranks that are
-// said here, which callers check; errors stick to the graph builder.
+// An LSTM limits its cell before the output gate and the output read it; a GRU
+// resets the state before its product. Callers check that operands have the
+// ranks that are given here. Errors stick to the graph builder.
 #ifndef EMBER_FRONTENDS_COREML_RECURRENT_H_
 #define EMBER_FRONTENDS_COREML_RECURRENT_H_
 
@@ -33,23 +34,23 @@ struct Activation {
   uint64_t kind = kLinear;
   double alpha = 1, beta = 0;
 };
-// Absent for other kinds than those.
+// Returns an absent tensor for kinds that are not listed above.
 ops::Tensor Activated(const Activation& activation, const ops::Tensor& x);
 
 struct RecurrentCell {
   enum Kind : uint8_t { kSimple, kGru, kLstm };
   Kind kind = kSimple;
-  // Gates of an LSTM are input, forget, output and candidate; those of a GRU
+  // An LSTM's gates are input, forget, output and candidate; those of a GRU are
   // reset, candidate and update.
   ops::Tensor input, hidden;  // [gates H, in], [gates H, H]
   ops::Tensor bias;           // [gates H], or absent
   ops::Tensor peephole;       // [3 H]: input, forget, output; or absent
-  // Of the gates, the candidate, and an LSTM's cell; a simple one has one.
+  // Activations of the gates, the candidate, and an LSTM's cell; a simple cell
+  // has one.
   std::vector<Activation> activations;
-  // The forget gate is what the input gate leaves.
+  // True if the forget gate is 1 - input gate.
   bool is_coupled = false;
-  // Largest magnitudes of what gates are activations of, and of the cell; 0:
-  // any.
+  // Largest magnitudes of the gates' sums and of the cell; 0: no limit.
   double gate_limit = 0, cell_limit = 0;
 
   int gates() const { return kind == kSimple ? 1 : kind == kGru ? 3 : 4; }
@@ -61,14 +62,15 @@ struct RecurrentResults {
   ops::States last;    // h, and c of an LSTM: [batch, H]
 };
 
-// x: [steps, batch, in]. Backward, the last step is the first, and the first
-// output is that of the last step. Results are absent after an error.
+// x: [steps, batch, in]. Backward, the steps run from the last to the first,
+// and so do the outputs. Results are absent after an error.
 RecurrentResults RunRecurrent(const RecurrentCell& cell, ops::Tensor x,
                               const ops::States& initial, bool is_backward,
                               bool keeps_sequence);
 
-// Both ways, side by side: [steps, batch, 2 H], where outputs of one step stand
-// together; states of the forward cell, then those of the backward one.
+// Runs both directions: outputs [steps, batch, 2 H], where both outputs of a
+// step are concatenated. The states are the forward cell's, then the backward
+// one's.
 RecurrentResults RunBothWays(const RecurrentCell& forward,
                              const RecurrentCell& backward, ops::Tensor x,
                              const ops::States& initial, bool keeps_sequence);

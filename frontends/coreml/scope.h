@@ -1,12 +1,13 @@
 // The values that a network's layers or a program's operations see by name:
-// those before them, and those around the branch or loop that they are in.
+// those of earlier operations, and those around the branch or loop that they
+// are in.
 //
 //   Scope inner(scope, region);          // of a branch
-//   const MilValue* x = inner.Find("x"); // handed in from outside, if need be
+//   const MilValue* x = inner.Find("x"); // captured from outside, if need be
 //   inner.Set("x", {.tensor = y});       // the one outside stays
 //
-// Blobs of networks are values with a tensor alone. Does not own the region,
-// the builder or the scope around it; not thread-safe.
+// A network's blob is a value with only a tensor. Does not own the region, the
+// builder or the scope around it; not thread-safe.
 #ifndef EMBER_FRONTENDS_COREML_SCOPE_H_
 #define EMBER_FRONTENDS_COREML_SCOPE_H_
 
@@ -30,9 +31,9 @@ inline constexpr int64_t kMaxInnerSteps = int64_t{1} << 16;
 class Scope {
  public:
   explicit Scope(graph::GraphBuilder& builder) : builder_(&builder) {}
-  // Of a region, which is within the graph of `parent`.
+  // Makes the scope of a region within the graph of `parent`.
   Scope(Scope& parent, graph::Region& region);
-  // Of a block that is part of the graph of `parent`.
+  // Makes the scope of a block that is part of the graph of `parent`.
   explicit Scope(Scope& parent);
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -40,22 +41,23 @@ class Scope {
   graph::GraphBuilder& builder() const { return *builder_; }
   int depth() const { return depth_; }
 
-  // Null where there is none. Valid until the name is set.
+  // Returns null if there is no such value. Valid until the name is set.
   const MilValue* Find(const std::string& name);
   void Set(const std::string& name, MilValue value) {
     values_[name] = std::move(value);
   }
-  // Find gives null from here on: a branch or a loop may or may not give it.
+  // Makes Find return null from here on, for a value that a branch or a loop
+  // produces only sometimes.
   void Lose(const std::string& name) { values_[name] = {.is_lost = true}; }
   bool IsLost(const std::string& name) const;
-  // "expected a blob 'x' of a layer before it, found none". what: "blob",
-  // "layer".
+  // Returns "expected a blob 'x' of a layer before it, found none". what:
+  // "blob", maker: "layer".
   Status Missing(const std::string& name, const std::string& what,
                  const std::string& maker) const;
-  // Fails where it is too deep.
+  // Fails if branches and loops nest too deeply.
   Status CheckDepth() const;
-  // Counts a layer or an operation that is about to be imported, where it is in
-  // a branch or loop; fails where there were too many.
+  // Counts a layer or operation that is about to be imported into a branch or
+  // loop; fails if there were too many.
   Status CountStep(int64_t& steps) const;
 
  private:

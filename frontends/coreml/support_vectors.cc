@@ -1,4 +1,4 @@
-// Support vector machines, with the numbers that libsvm trains.
+// Support vector machines, with the parameters that libsvm trains.
 #include "frontends/ops/support_vectors.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ struct Vectors {
   int64_t count = 0;
 };
 
-// Each as long as a row. Sparse ones count from 1.
+// Reads vectors as long as a row. Indices of sparse ones count from 1.
 StatusOr<Vectors> ReadVectors(const ProtobufView& machine, uint64_t sparse,
                               const Tensor& rows) {
   if (!rows.dim(1).is_constant())
@@ -93,7 +93,7 @@ StatusOr<Vectors> ReadVectors(const ProtobufView& machine, uint64_t sparse,
   return vectors;
 }
 
-// [N, vectors].
+// Returns [N, vectors].
 StatusOr<Tensor> Kernels(ModelContext& context, const ProtobufView& machine,
                          const Vectors& vectors, const Tensor& rows) {
   EMBER_ASSIGN_OR_RETURN(const Kernel kernel, ReadKernel(machine.Message(1)));
@@ -102,7 +102,7 @@ StatusOr<Tensor> Kernels(ModelContext& context, const ProtobufView& machine,
                                  rows.dim(1).constant()));
 }
 
-// [N, pairs]; `machine` has been checked to have numbers for all pairs.
+// Returns [N, pairs]; `machine` has been checked to have numbers for all pairs.
 StatusOr<Tensor> PairScores(ModelContext& context, const ProtobufView& machine,
                             const Tensor& rows,
                             const std::vector<int64_t>& sizes) {
@@ -144,7 +144,8 @@ StatusOr<Tensor> PairScores(ModelContext& context, const ProtobufView& machine,
   return Contract(kernels, weights, "nv,vp->np") - Vector(context.builder, rho);
 }
 
-// Of two classes, that of the pair and what is left; else what fits all pairs.
+// The probabilities of two classes are p of the pair and 1 - p. Those of more
+// classes are fitted to the probabilities of all pairs.
 Tensor Probabilities(ModelContext& context, const ProtobufView& machine,
                      const Tensor& scores, int64_t classes) {
   constexpr double kSmallest = 1e-7;
@@ -210,7 +211,7 @@ Status ImportSvmClassifier(ModelContext& context, const ProtobufView& model,
   }
   EMBER_RETURN_IF_ERROR(AddClasses(context, model, machine,
                                    ops::PairVotes(scores, classes), features));
-  // Votes choose the label, but are no probabilities.
+  // Without probabilities the label comes from votes.
   const ProtobufView description = model.Message(kDescription);
   const std::string probabilities = description.Text(12);
   features.erase(probabilities);

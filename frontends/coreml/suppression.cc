@@ -1,4 +1,4 @@
-// Non-maximum suppression, what detectors' pipelines end with. Boxes are of a
+// Non-maximum suppression, the last part of detectors' pipelines. A box is a
 // center and a size.
 #include <limits>
 #include <string>
@@ -22,7 +22,8 @@ constexpr uint64_t kPickTop = 1, kOverlap = 110, kConfidence = 111,
 
 namespace {
 
-// As an input of this name, if the model has one, else as the model says.
+// Returns the threshold: the input of this name if the model has one, else the
+// model's number.
 StatusOr<Tensor> Threshold(ModelContext& context, const ProtobufView& model,
                            const Features& features, uint64_t input,
                            uint64_t field) {
@@ -66,7 +67,7 @@ Status ImportSuppression(ModelContext& context, const ProtobufView& model,
   const Tensor half = SliceAxis(boxes, 1, Dim(2), Dim(2)) * 0.5;
   const Tensor corners = ops::Concat({center - half, center + half}, 1);
   const Tensor best = Reduce(scores, "maximum", {1}, /*keep=*/false);
-  // A box that is at the threshold is kept.
+  // A box whose score equals the threshold is kept.
   const double none = std::numeric_limits<float>::lowest();
   const Tensor ranked = Select(Less(best, least), best.Like(none), best);
   Tensor of_classes = Unsqueeze(ranked, {0});
@@ -87,7 +88,7 @@ Status ImportSuppression(ModelContext& context, const ProtobufView& model,
       Tensor(&context.builder, context.builder.Scalar(none, DType::kF32)),
       boxes.dim(0));
   EMBER_RETURN_IF_ERROR(context.builder.status());
-  // Of all classes, the best first.
+  // Sorts the boxes of all classes, the best first.
   const Tensor places = ops::Column(kept, 2);
   const Tensor order = Gather(best, places, 0);
   EMBER_RETURN_IF_ERROR(context.builder.status());

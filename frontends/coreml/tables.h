@@ -1,5 +1,5 @@
-// What models of tables share: rows of features in, and out. All compute in
-// f64.
+// Helpers that models of tables share: rows of features in, and out. All
+// compute in f64.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
 //   return SetRows(model, rows * 2, features);   // [N, features]
@@ -14,28 +14,30 @@
 
 namespace ember::coreml {
 
-// f64.
+// Returns a constant f64 vector.
 ops::Tensor Vector(graph::GraphBuilder& builder,
                    const std::vector<double>& values);
 ops::Tensor Matrix(graph::GraphBuilder& builder,
                    const std::vector<double>& values, int64_t rows,
                    int64_t columns);
 
-// A number or a text, which is a column [N].
+// True for a number or a text, which is a column [N].
 bool IsColumn(const Feature& feature);
-// A feature as rows: columns stand side by side, an array is one row.
+// Returns a feature as rows: a column has one element per row, an array is one
+// row.
 ops::Tensor AsRows(const ops::Tensor& value, bool is_column);
 
-// All inputs of a model side by side.
+// Returns all inputs of a model, concatenated along the columns.
 StatusOr<ops::Tensor> RowsOf(const ModelContext& context,
                              const ProtobufView& model,
                              const Features& features);
-// Rows as the description's only output says: a column, or an array, which has
-// lost its dim of one row.
+// Sets rows as the predicted output of the description, else its first output,
+// in that output's form: a column, or an array, which loses its leading dim if
+// there is one row.
 Status SetRows(const ProtobufView& model, const ops::Tensor& rows,
                Features& features);
 
-// Fails unless rows have as many columns.
+// Fails unless rows have `count` columns.
 Status CheckColumns(const ops::Tensor& rows, int64_t count,
                     std::string_view what);
 

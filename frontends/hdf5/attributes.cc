@@ -63,7 +63,7 @@ StatusOr<File::Type> File::ReadType(std::span<const uint8_t> message) const {
                         (type.size == 8 && exponent == 11 && mantissa == 52);
       if (offset == 0 && precision == type.size * 8 && ieee && !vax)
         type.kind = Type::Kind::kFloat;
-      // bfloat16: as f32, cut.
+      // bfloat16: the upper half of an f32.
       break;
     }
     case 3:
@@ -96,7 +96,8 @@ StatusOr<std::vector<int64_t>> File::ReadDims(
   if (version == 1) {
     in.Skip(5);
   } else if (version == 2) {
-    if (in.Unsigned(1) == 2) return std::vector<int64_t>{0};  // null: nothing
+    // 2 is a null dataspace, without elements.
+    if (in.Unsigned(1) == 2) return std::vector<int64_t>{0};
   } else {
     return Malformed("dataspace");
   }
@@ -187,7 +188,8 @@ StatusOr<File::AttributesByName> File::ReadAttributes(uint64_t address) {
 
 StatusOr<std::optional<File::Attribute>> File::FindAttribute(
     uint64_t address, std::string_view name) {
-  // Objects may be links to one, whose attributes are then looked for as often.
+  // Many links may lead to one object, whose attributes are then searched once
+  // for each.
   EMBER_RETURN_IF_ERROR(Charge(kBytesPerSearch));
   EMBER_ASSIGN_OR_RETURN(const AttributesByName* const attributes,
                          AttributesAt(address));
@@ -219,7 +221,7 @@ StatusOr<std::vector<std::string>> File::ReadTexts(const Attribute& attribute) {
       continue;
     }
     EMBER_RETURN_IF_ERROR(Charge(type.size));
-    // Padded with zeros, whichever padding it says.
+    // The text ends at the first 0, whichever padding the type states.
     const std::string_view text = AsText(element);
     texts.emplace_back(text.substr(0, text.find('\0')));
   }
@@ -246,7 +248,7 @@ StatusOr<std::string> File::ReadVlenText(std::span<const uint8_t> reference) {
     const uint64_t number = objects.Unsigned(2);
     objects.Skip(6);
     const uint64_t object_size = Length(objects);
-    // Object 0 is the free space behind all others.
+    // Object 0 is the free space after all others.
     if (!objects.ok() || number == 0) break;
     EMBER_RETURN_IF_ERROR(Charge(1));
     if (number != index) {

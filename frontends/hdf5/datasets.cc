@@ -48,8 +48,8 @@ std::optional<DType> FloatType(uint64_t size) {
 }  // namespace
 
 struct File::Chunks {
-  std::vector<uint64_t> dims;   // of the dataset, in elements
-  std::vector<uint64_t> chunk;  // of a chunk
+  std::vector<uint64_t> dims;   // The dataset's, in elements.
+  std::vector<uint64_t> chunk;  // A chunk's, in elements.
   uint64_t element_size = 0;
   uint64_t chunk_bytes = 0;
   std::vector<Filter> filters;
@@ -89,7 +89,7 @@ StatusOr<std::vector<File::Filter>> File::ReadFilters(
           ": expected deflate, shuffle or fletcher32 (save the model without "
           "compression)");
     }
-    // What is undone costs a chunk's bytes each time.
+    // Each filter occurs once: undoing it costs a chunk's bytes.
     for (const Filter& before : filters) {
       if (before.id != filter.id) continue;
       return UnimplementedError(
@@ -105,12 +105,12 @@ StatusOr<std::vector<uint8_t>> File::Unfilter(
     std::span<const uint8_t> stored, const std::vector<Filter>& filters,
     uint64_t mask, uint64_t size) const {
   std::vector<uint8_t> bytes(stored.begin(), stored.end());
-  // The last filter was applied last.
+  // Undoes the last filter first.
   for (size_t i = filters.size(); i-- > 0;) {
     if (i < 32 && (mask >> i & 1) != 0) continue;
     const Filter& filter = filters[i];
     if (filter.id == kDeflate) {
-      // A checksum behind the data may have been part of what was deflated.
+      // The deflated data may include a checksum after the elements.
       std::vector<uint8_t> inflated(size + 4);
       uLongf length = static_cast<uLongf>(inflated.size());
       if (uncompress(inflated.data(), &length, bytes.data(),
@@ -143,13 +143,13 @@ Status File::CopyChunk(const Chunks& chunks, std::span<const uint64_t> offset,
       const std::vector<uint8_t> bytes,
       Unfilter(stored, chunks.filters, mask, chunks.chunk_bytes));
   const size_t rank = chunks.dims.size();
-  // What of the chunk is within the dataset.
+  // The part of the chunk that is within the dataset.
   std::vector<uint64_t> extents(rank);
   for (size_t i = 0; i < rank; ++i) {
     if (offset[i] >= chunks.dims[i]) return Malformed("chunk's place");
     extents[i] = std::min(chunks.chunk[i], chunks.dims[i] - offset[i]);
   }
-  // Rows along the last dim.
+  // Copies rows along the last dim.
   std::vector<uint64_t> at(rank, 0);
   while (true) {
     uint64_t from = 0, to = 0;
@@ -169,7 +169,7 @@ Status File::CopyChunk(const Chunks& chunks, std::span<const uint64_t> offset,
   }
 }
 
-// level: what the node must have; -1 for the root.
+// level: the level that the node must have; -1 for the root.
 Status File::ReadChunkTree(uint64_t tree, int level, const Chunks& chunks,
                            std::vector<uint8_t>& result) {
   EMBER_ASSIGN_OR_RETURN(const auto rest, From(tree));
@@ -190,8 +190,8 @@ Status File::ReadChunkTree(uint64_t tree, int level, const Chunks& chunks,
       offset.push_back(in.Unsigned(8));
     const uint64_t child = Address(in);
     if (!in.ok()) return Malformed("chunks' B-tree");
-    // What is written to the result is paid for, too: a chunk may be named
-    // again and again.
+    // Writing the result is charged, too, because a tree may name a chunk many
+    // times.
     EMBER_RETURN_IF_ERROR(Charge(16 + chunks.chunk_bytes / 64));
     if (found > 0) {
       EMBER_RETURN_IF_ERROR(ReadChunkTree(child, found - 1, chunks, result));
@@ -205,7 +205,7 @@ Status File::ReadChunkTree(uint64_t tree, int level, const Chunks& chunks,
 
 namespace {
 
-// As the machine has them, which is little-endian.
+// Makes elements little-endian, like the machine's.
 void SwapBytes(std::span<uint8_t> bytes, uint64_t width) {
   for (size_t i = 0; i + width <= bytes.size(); i += width)
     std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(i),
@@ -257,7 +257,8 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
   uint64_t kind = 0, data = 0, stored_size = size;
   std::span<const uint8_t> compact;
   std::vector<uint64_t> chunk;
-  uint64_t chunk_index = 0;  // of version 4; 0: a B-tree of version 1
+  // The index of layout version 4; 0: a B-tree of version 1.
+  uint64_t chunk_index = 0;
   uint64_t single_mask = 0;
   if (version == 1 || version == 2) {
     const uint64_t rank = in.Unsigned(1);
@@ -318,7 +319,7 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
     chunks.chunk_bytes = type.size;
     for (const int64_t dim : dataset.dims)
       chunks.dims.push_back(static_cast<uint64_t>(dim));
-    // The last extent is an element's size.
+    // The last extent is the size of an element.
     if (chunk.size() != chunks.dims.size() + 1 || chunk.back() != type.size ||
         chunks.dims.empty())
       return Malformed("layout");
@@ -336,7 +337,7 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
     // Nothing that the file holds inflates to more.
     const uint64_t most = bytes_.size() * kMaxInflation;
     if (size > most || chunks.chunk_bytes > most) return Malformed("layout");
-    // Several datasets may be of the same chunks, or of none.
+    // Charge the result: several datasets may share chunks, or have none.
     EMBER_RETURN_IF_ERROR(Charge(size / 128));
     auto result = std::make_shared<std::vector<uint8_t>>(size);
     if (chunk_index == 0) {

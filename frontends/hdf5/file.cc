@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
 
-// A user block, if there is one, takes 512 bytes or a power of two times that.
-// Nullopt: no signature.
+// Returns the position of the signature, after a user block of 512 bytes or a
+// power of two times that, if there is one; nullopt if there is no signature.
 std::optional<size_t> FindSignature(std::string_view contents) {
   for (size_t at = 0; at + kSignature.size() <= contents.size();
        at = at == 0 ? 512 : at * 2) {
@@ -63,8 +63,8 @@ StatusOr<Dataset> Object::Read() const { return file_->DatasetAt(address_); }
 File::File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
     : bytes_(bytes),
       owner_(std::move(owner)),
-      // Each structure is read once, so that a whole file costs less than its
-      // size. The rest is for strings that several attributes share.
+      // Each structure is read once, so a whole file costs less than its size.
+      // The rest of the budget is for strings that several attributes share.
       budget_(16 * bytes.size() + (1 << 20)) {}
 
 bool File::IsFile(std::string_view contents) {
@@ -106,8 +106,8 @@ Status File::ReadSuperblock() {
   if (version < 2) {
     in.Skip(1 + 2 + 2 + 4);
     if (version == 1) in.Skip(4);
-    // Base, free space, end of file, driver information; the root's entry:
-    // name, header.
+    // The base address; then free space, end of file, driver information; then
+    // the root's entry: name, header.
     const uint64_t base = Address(in);
     if (base != 0) base_ = base;
     in.Skip(static_cast<uint64_t>(address_width_) * 4);
@@ -124,7 +124,7 @@ Status File::ReadSuperblock() {
 }
 
 Status File::Charge(uint64_t size) {
-  // A read of nothing costs something, too.
+  // Reading nothing has a cost, too.
   const uint64_t cost = std::max<uint64_t>(size, 1);
   if (cost > budget_) {
     return DataLossError(

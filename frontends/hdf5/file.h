@@ -1,5 +1,5 @@
-// HDF5 files, as far as models are kept in them: groups, attributes that are
-// strings, and datasets of numbers.
+// Reads HDF5 files, as far as models are stored in them: groups, attributes
+// that are strings, and datasets of numbers.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<File> file,
 //                          File::Open(mapped->bytes(), mapped));
@@ -8,26 +8,27 @@
 //                          root.Find("model_weights/dense"));
 //   EMBER_ASSIGN_OR_RETURN(auto names, dense->Strings("weight_names"));
 //
-// Why it is our own: libhdf5 trusts what it reads. Of 300 copies of a small
-// model with up to eight bytes changed, Debian 12's (1.10.8) h5dump ended five
-// with a segmentation fault, and files come from strangers. It also brings 30
-// shared libraries (curl, OpenSSL, LDAP …), and copies what can stay mapped.
+// Ember has its own reader because files come from strangers and libhdf5 trusts
+// them: Debian 12's h5dump (1.10.8) ended five of 300 copies of a small model,
+// each with up to eight bytes changed, with a segmentation fault. libhdf5 also
+// brings 30 shared libraries (curl, OpenSSL, LDAP …), and copies data that can
+// stay mapped.
 //
-// Read are superblocks 0 to 3 (behind a user block, too), object headers 1 and
+// It reads superblocks 0 to 3 (also after a user block), object headers 1 and
 // 2, groups as symbol tables, links and dense links, compact and dense
 // attributes, datasets that are compact, contiguous or chunked with a B-tree of
 // version 1 or as a single chunk, and the filters deflate, shuffle and
-// Fletcher-32 (whose checksum is not compared). Not read, with an error that
-// says so: other indices of chunks, other filters, external and virtual
-// storage, shared header messages; soft and external links are left out.
+// Fletcher-32 (whose checksum is not compared). These are errors that name the
+// feature: other indices of chunks, other filters, external and virtual
+// storage, shared header messages. Soft and external links are left out.
 //
 // Source: HDF5 File Format Specification Version 3.0 (The HDF Group).
 //
 // Contiguous little-endian data stay in the file's memory, which Dataset's
-// owner keeps. All that is read is checked against the file's end; what
-// structures, names, strings and chunks take is bounded by a multiple of the
-// file's size, however they refer to each other. Errors are one line. Not
-// thread-safe: a File remembers what it has read.
+// `owner` keeps alive. Every read is checked against the file's end. The memory
+// and time for structures, names, strings and chunks are bounded by a multiple
+// of the file's size, however they refer to each other. Errors are one line.
+// Not thread-safe: a File caches the structures that it has read.
 #ifndef EMBER_FRONTENDS_HDF5_FILE_H_
 #define EMBER_FRONTENDS_HDF5_FILE_H_
 
@@ -51,24 +52,25 @@ class File;
 struct Dataset {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
-  // Row-major, little-endian; `owner` keeps them.
+  // Row-major, little-endian; `owner` keeps them alive.
   std::shared_ptr<const void> owner;
   std::span<const uint8_t> bytes;
 };
 
-// A group or a dataset. A value that stays valid as long as its File.
+// A group or a dataset. A value that is valid as long as its File.
 class Object {
  public:
-  // Of a group; empty for a dataset. In the order of the file.
+  // Returns the names in a group, in the order of the file; empty for a
+  // dataset.
   StatusOr<std::vector<std::string>> Names() const;
-  // By a path from here, "a/b"; nullopt if there is none.
+  // Finds an object by a path from here, "a/b"; nullopt if there is none.
   StatusOr<std::optional<Object>> Find(std::string_view path) const;
-  // The strings of an attribute, one of a scalar; nullopt if there is none. An
-  // attribute that is no string is an error.
+  // Returns the strings of an attribute (one if it is a scalar); nullopt if
+  // there is no such attribute. Fails if it is not of strings.
   StatusOr<std::optional<std::vector<std::string>>> Strings(
       std::string_view attribute) const;
   StatusOr<bool> IsDataset() const;
-  // Of a dataset of numbers; booleans are kBool.
+  // Reads a dataset of numbers; booleans are kBool.
   StatusOr<Dataset> Read() const;
 
  private:
@@ -80,11 +82,11 @@ class Object {
 
 class File {
  public:
-  // `owner` keeps the bytes. The result must not be copied or moved from under
-  // its objects.
+  // `owner` keeps the bytes alive. Objects point to the result, so it must not
+  // be copied or moved.
   static StatusOr<std::shared_ptr<File>> Open(
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
-  // By the signature.
+  // True if the contents have the signature.
   static bool IsFile(std::string_view contents);
 
   StatusOr<Object> Root() { return Object(this, root_); }
@@ -121,10 +123,10 @@ class File {
     bool is_big_endian = false;
     uint64_t description = 0;  // the class's number, of kOther
   };
-  // An attribute's message, taken apart.
+  // The parsed message of an attribute.
   struct AttributeParts {
     std::string_view name;
-    bool is_shared = false;  // its type is elsewhere
+    bool is_shared = false;  // True if its type is elsewhere.
     std::span<const uint8_t> type, space, data;
   };
   using AttributesByName = std::map<std::string_view, AttributeParts>;
@@ -135,14 +137,14 @@ class File {
   };
   struct Filter {
     uint64_t id = 0;
-    uint64_t element_size = 0;  // of shuffle
+    uint64_t element_size = 0;  // For shuffle.
   };
 
   File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
   Status ReadSuperblock();
-  // The bytes at an address, charged against what a file of this size may cost.
+  // Returns the bytes at an address, charged against the budget of the file.
   StatusOr<std::span<const uint8_t>> At(uint64_t address, uint64_t size);
-  // From the address to the end of the file; not charged.
+  // Returns the bytes from the address to the end of the file; not charged.
   StatusOr<std::span<const uint8_t>> From(uint64_t address) const;
   Status Charge(uint64_t size);
   bool IsDefined(uint64_t address) const;
@@ -152,8 +154,8 @@ class File {
   // header.cc: object headers.
   StatusOr<const Messages*> Header(uint64_t address);
   StatusOr<Messages> ReadHeader(uint64_t address);
-  // How messages of a version begin: the type, two bytes of size, one of flags,
-  // and what nobody needs.
+  // The fields before a message in a version of the format: the type, two bytes
+  // of size, one of flags, and bytes that are not used.
   struct MessageLayout {
     int type_width = 2;
     uint64_t unused = 3;
@@ -175,15 +177,16 @@ class File {
   Status ReadSymbolNode(uint64_t address, std::span<const uint8_t> names,
                         Group& group);
   Status ReadLink(std::span<const uint8_t> message, Group& group);
-  // The objects of a fractal heap that the records of a B-tree of version 2
-  // name: dense links (type 5) and dense attributes (type 8).
+  // Returns the objects of a fractal heap that the records of a B-tree of
+  // version 2 name: dense links (type 5) and dense attributes (type 8).
   StatusOr<std::vector<std::span<const uint8_t>>> ReadDense(uint64_t heap,
                                                             uint64_t tree);
 
   // attributes.cc
   StatusOr<std::optional<Attribute>> FindAttribute(uint64_t address,
                                                    std::string_view name);
-  // Of an object, of several of one name the first.
+  // Returns the attributes of an object; the first wins if several have one
+  // name.
   StatusOr<const AttributesByName*> AttributesAt(uint64_t address);
   StatusOr<AttributesByName> ReadAttributes(uint64_t address);
   static StatusOr<AttributeParts> TakeApart(std::span<const uint8_t> message);
@@ -199,7 +202,7 @@ class File {
   StatusOr<Dataset> ReadDataset(uint64_t address);
   StatusOr<std::vector<Filter>> ReadFilters(
       std::span<const uint8_t> message) const;
-  // One chunk's bytes after the filters have been undone, `size` of them.
+  // Returns one chunk's bytes, `size` of them, after undoing the filters.
   StatusOr<std::vector<uint8_t>> Unfilter(std::span<const uint8_t> stored,
                                           const std::vector<Filter>& filters,
                                           uint64_t mask, uint64_t size) const;

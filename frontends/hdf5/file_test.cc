@@ -1,5 +1,5 @@
-// Files that h5py 3.7 (libhdf5 1.10.8) has written, in testdata: x is 5 x 12
-// numbers 0, 0.25, 0.5 …
+// Reads files that h5py 3.7 (libhdf5 1.10.8) has written, in testdata: x is 5 x
+// 12 numbers 0, 0.25, 0.5 …
 #include "frontends/hdf5/file.h"
 
 #include <gtest/gtest.h>
@@ -137,7 +137,7 @@ TEST(Hdf5File, ChunksAndFilters) {
             "model without compression)");
 }
 
-// More links and attributes than an object header holds.
+// The file has more links and attributes than an object header holds.
 TEST(Hdf5File, DenseStorage) {
   const Opened opened = Open(Contents("dense.h5"));
   const auto root = opened.file->Root();
@@ -156,7 +156,7 @@ TEST(Hdf5File, DenseStorage) {
   }
 }
 
-// A tree of several levels.
+// The group's tree has several levels.
 TEST(Hdf5File, ManyLinks) {
   const Opened opened = Open(Contents("many.h5"));
   EXPECT_EQ(opened.file->Root()->Names()->size(), 301u);
@@ -203,7 +203,7 @@ TEST(Hdf5File, FiltersOnce) {
   }
 }
 
-// What is looked at often takes no more than a multiple of the file's size.
+// Repeated reads of shared data cost at most a multiple of the file's size.
 TEST(Hdf5File, DatasetsOfOneChunk) {
   constexpr int kCount = 300;
   const std::string stored = Deflated(std::string(1 << 21, '\0'));
@@ -244,7 +244,8 @@ TEST(Hdf5File, AttributesThatAreLookedForVeryOften) {
   EXPECT_LT(found, 200'000);
 }
 
-// Visits all that there is; any result but a crash or a hang.
+// Visits all objects and reads them; any result is accepted, but no crash or
+// hang.
 void Visit(const Object& object, int depth, int& left) {
   if (--left < 0 || depth > 8) return;
   for (const std::string_view name : {"text", "list", "attribute_7"})
@@ -280,7 +281,7 @@ TEST(Hdf5File, EveryByteChangedAndTruncations) {
     for (size_t size = 0; size < contents.size(); size += 7)
       Try(contents.substr(0, size));
   }
-  // The heap and the tree of dense storage.
+  // Damages the heap and the tree of dense storage.
   const std::string dense = Contents("dense.h5");
   for (size_t i = 0; i < dense.size(); i += 3) {
     std::string damaged = dense;

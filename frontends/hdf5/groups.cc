@@ -19,7 +19,7 @@ Status Malformed(std::string_view what) {
   return DataLossError("HDF5 " + std::string(what) + ": malformed");
 }
 
-// Bytes that hold numbers up to `most`.
+// Returns the number of bytes that numbers up to `most` need.
 int WidthOf(uint64_t most) {
   int width = 1;
   while (most > 0xff) {
@@ -106,7 +106,7 @@ Status File::ReadSymbolTable(uint64_t tree, uint64_t heap, Group& group) {
   return ReadSymbolTree(tree, -1, names, group);
 }
 
-// level: what the node must have; -1 for the root.
+// level: the level that the node must have; -1 for the root.
 Status File::ReadSymbolTree(uint64_t tree, int level,
                             std::span<const uint8_t> names, Group& group) {
   EMBER_ASSIGN_OR_RETURN(const auto rest, From(tree));
@@ -120,7 +120,7 @@ Status File::ReadSymbolTree(uint64_t tree, int level,
   Address(in);
   Address(in);
   for (uint64_t i = 0; i < entries; ++i) {
-    Length(in);  // the key
+    Length(in);  // The key.
     const uint64_t child = Address(in);
     if (!in.ok()) return Malformed("group's B-tree");
     EMBER_RETURN_IF_ERROR(Charge(16));
@@ -157,13 +157,14 @@ Status File::ReadSymbolNode(uint64_t address, std::span<const uint8_t> names,
 
 namespace {
 
-// Where the managed objects of a fractal heap lie: rows of blocks, the first
-// two rows of the starting size, each further one of twice the size before it.
+// The layout of a fractal heap's managed objects: rows of blocks. The first two
+// rows have blocks of the starting size; each further row has blocks of twice
+// the size before it.
 struct HeapShape {
-  uint64_t width = 0;          // blocks of a row
-  uint64_t starting_size = 0;  // of a block
+  uint64_t width = 0;          // Blocks of a row.
+  uint64_t starting_size = 0;  // Bytes of a block in the first rows.
   uint64_t largest_direct = 0;
-  int offset_bytes = 0;  // of an offset into the heap
+  int offset_bytes = 0;  // Bytes of an offset into the heap.
   uint64_t block_header = 0;
 
   uint64_t BlockSize(uint64_t row) const {
@@ -189,7 +190,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   const uint64_t filters = in.Unsigned(2);
   const uint64_t flags = in.Unsigned(1);
   const uint64_t largest_object = in.Unsigned(4);
-  Length(in);  // next huge object
+  Length(in);  // The next huge object.
   Address(in);
   Length(in);
   Address(in);
@@ -213,7 +214,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
                        static_cast<uint64_t>(shape.offset_bytes) +
                        ((flags & 2) != 0 ? 4 : 0);
 
-  // (offset in the heap, address) of each direct block, and their sizes.
+  // A direct block: its offset in the heap, its size and its address.
   struct Block {
     uint64_t offset, size, address;
   };
@@ -266,7 +267,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   std::sort(blocks.begin(), blocks.end(),
             [](const Block& a, const Block& b) { return a.offset < b.offset; });
 
-  // The tree's records, which hold heap IDs.
+  // Reads the tree's records, which hold heap IDs.
   EMBER_ASSIGN_OR_RETURN(const auto tree_rest, From(tree_address));
   ByteCursor tree(tree_rest);
   if (!tree.Matches("BTHD") || tree.Unsigned(1) != 0)
@@ -278,13 +279,14 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   tree.Skip(2);
   const uint64_t root_node = Address(tree);
   const uint64_t root_records = tree.Unsigned(2);
-  // Links by name: hash, ID. Attributes by name: ID, flags, order, hash.
+  // A record of links by name is (hash, ID), one of attributes by name (ID,
+  // flags, order, hash).
   const uint64_t id_at = type == 5 ? 4 : 0;
   if (!tree.ok() || (type != 5 && type != 8) || depth > kMaxDepth ||
       record_size < id_at + id_size || node_size < 10 + record_size)
     return Malformed("B-tree");
-  // How many records nodes of each depth hold, which decides how wide counts
-  // are written.
+  // Largest number of records in nodes of each depth, which determines the
+  // width of the counts.
   const auto address_width = static_cast<uint64_t>(address_width_);
   std::vector<uint64_t> most{(node_size - 10) / record_size};
   std::vector<uint64_t> total{most[0]};
@@ -294,7 +296,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
         (level > 1 ? static_cast<uint64_t>(WidthOf(total[level - 1])) : 0);
     if (node_size < 10 + pointer) return Malformed("B-tree");
     most.push_back((node_size - 10 - pointer) / (record_size + pointer));
-    // Saturates: deeper trees than any file's have wide counts.
+    // Saturates, because trees deeper than any real one would overflow.
     const uint64_t below = total[level - 1];
     const uint64_t here = most[level];
     total.push_back(below > (uint64_t{1} << 48) / (here + 2)
@@ -334,7 +336,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
       const uint64_t inside = offset - block->offset;
       if (inside >= block->size || size > block->size - inside)
         return Malformed("fractal heap");
-      // Blocks hold many objects: what an object takes is charged.
+      // A block holds many objects, so each object's bytes are charged.
       EMBER_ASSIGN_OR_RETURN(const auto content, From(block->address));
       if (inside > content.size() || size > content.size() - inside)
         return Malformed("fractal heap");

@@ -72,11 +72,11 @@ StatusOr<File::Messages> File::ReadHeader(uint64_t address) {
     EMBER_RETURN_IF_ERROR(Charge(size));
     EMBER_RETURN_IF_ERROR(ReadMessages(block, layout, messages, more));
   }
-  // Blocks may name further ones; each is charged, so that this ends.
+  // A block may name further ones. Each is charged, so the loop ends.
   for (size_t i = 0; i < more.size(); ++i) {
     EMBER_ASSIGN_OR_RETURN(auto block, At(more[i].first, more[i].second));
     if (is_new) {
-      // "OCHK", messages, a checksum of 4 bytes.
+      // A block is "OCHK", messages, and a checksum of 4 bytes.
       if (block.size() < 8 || !AsText(block).starts_with("OCHK")) {
         return DataLossError("HDF5 object header at " +
                              std::to_string(address) +
@@ -96,7 +96,7 @@ Status File::ReadMessages(std::span<const uint8_t> block,
   const Status cut_off =
       DataLossError("HDF5 object header: its messages are cut off");
   ByteCursor in(block);
-  // What is left behind the last message is a gap.
+  // The rest after the last message is a gap.
   while (in.remaining() >= layout.prefix()) {
     Message message;
     message.type = in.Unsigned(layout.type_width);

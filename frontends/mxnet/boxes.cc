@@ -1,6 +1,6 @@
-// Boxes of single-shot detectors (SSD, YOLO): priors, their decoding, and what
-// stays of them. Results have as many rows as there are boxes, with -1 in those
-// that are none.
+// Boxes of single-shot detectors (SSD, YOLO): priors, their decoding, and
+// non-maximum suppression. Results have as many rows as there are boxes; rows
+// without a box are -1.
 #include "frontends/ops/boxes.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 // Of a constant that an operator makes: far above any detector's.
 constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
-// Whether an attribute says that boxes are centers and sizes.
+// True if an attribute says that boxes are centers and sizes.
 bool IsCenter(NodeContext& c, std::string_view name, std::string_view usual) {
   const std::string format = c.Text(name, usual);
   if (format == "center") return true;
@@ -29,7 +29,7 @@ bool IsCenter(NodeContext& c, std::string_view name, std::string_view usual) {
   return false;
 }
 
-// Whether input `index` has rows of four.
+// True if input `index` has rows of four; else fails.
 bool CheckBoxes(NodeContext& c, int index, int minimum, int maximum) {
   if (!c.CheckRank(index, minimum, maximum)) return false;
   if (c.Input(index).dim(-1) == Dim(4)) return true;
@@ -39,7 +39,7 @@ bool CheckBoxes(NodeContext& c, int index, int minimum, int maximum) {
   return false;
 }
 
-// [b, n, ..] with the rows of each image in the order of places [b, m].
+// Returns [b, n, ..] with the rows of each image in the order of places [b, m].
 Tensor RowsAt(const Tensor& rows, const Tensor& places) {
   graph::GraphBuilder& builder = rows.builder();
   const Tensor image =
@@ -51,7 +51,7 @@ Tensor RowsAt(const Tensor& rows, const Tensor& places) {
   return Apply("gather_nd", {rows, tuples}, {{"batch_dims", int64_t{0}}});
 }
 
-// The order of numbers [b, n], largest first: [b, k].
+// Returns the order of numbers [b, n], largest first: [b, k].
 Tensor Largest(const Tensor& numbers, const Dim& k) {
   const std::vector<Tensor> sorted = ApplyAll(
       "top_k", {numbers},
@@ -59,11 +59,11 @@ Tensor Largest(const Tensor& numbers, const Dim& k) {
   return sorted.empty() ? numbers : sorted[1];
 }
 
-// Rows [b, n, w] where they are marked, in front, and -1 behind them; `count`
-// of them for each image.
+// Moves the marked rows of [b, n, w] to the front and fills the rest with -1.
+// Returns `count` rows for each image.
 Tensor MarkedFirst(const Tensor& rows, const Tensor& marks, const Dim& count) {
   graph::GraphBuilder& builder = rows.builder();
-  // A larger number for an earlier row; 0 for none.
+  // Earlier marked rows get larger numbers; unmarked rows get 0.
   const Tensor place = IotaVector(builder, rows.dim(1), DType::kI64);
   const Tensor rank =
       ops::DimScalar(builder, rows.dim(1)) - Unsqueeze(place, {0});
@@ -107,7 +107,7 @@ void ImportMultiBoxPrior(NodeContext& c) {
   }
   for (size_t i = 0; i < 2; ++i)
     if (steps[i] <= 0) steps[i] = 1 / static_cast<double>((*extents)[i]);
-  // Half of the width and height of each box of a cell.
+  // Half of the width and height of each box in a cell.
   std::vector<std::pair<double, double>> halves;
   const double shape = static_cast<double>(rows) / static_cast<double>(columns);
   for (const double size : sizes)
@@ -134,8 +134,8 @@ void ImportMultiBoxPrior(NodeContext& c) {
 }
 
 // (scores [b, classes, n], changes [b, n * 4], priors [1, n, 4]) -> [b, n, 6]
-// of (class, score, corners), best first; boxes that a better one of their
-// class suppresses have class -1 and keep the rest.
+// of (class, score, corners), best first. A box that a better one of its class
+// suppresses gets class -1 and keeps its other numbers.
 void ImportMultiBoxDetection(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 2, 2) || !CheckBoxes(c, 2, 3, 3))
     return;
@@ -176,7 +176,7 @@ void ImportMultiBoxDetection(NodeContext& c) {
                std::vector<float>(variances.begin(), variances.end()));
   Tensor boxes = ops::MovedBoxes(Cast(c.Input(2), DType::kF32), changes, {});
   if (c.Flag("clip", true)) boxes = Minimum(Maximum(boxes, 0), 1);
-  // The best class of each box but the background.
+  // Finds the best class of each box, without the background.
   const Tensor of_classes = SliceAxis(scores, 1, Dim(1), Dim(classes - 1));
   const Tensor best = Reduce(of_classes, "maximum", {1}, /*keep=*/false);
   const Tensor label = Apply("arg_reduce", {of_classes},
@@ -193,7 +193,7 @@ void ImportMultiBoxDetection(NodeContext& c) {
   const Tensor is_found = sorted(Cast(found, DType::kF32));
   const Tensor valid = Less(0, is_found);
   const Tensor ids = sorted(label), corners = RowsAt(boxes, order);
-  // A share that is the threshold suppresses, too.
+  // An overlap equal to the threshold suppresses, too.
   const Tensor stays =
       ops::Unsuppressed(corners, force ? Tensor() : ids, valid,
                         std::nextafter(static_cast<float>(overlap), 0.0f));
@@ -210,7 +210,7 @@ void ImportMultiBoxDetection(NodeContext& c) {
            c.Input(0).dtype()));
 }
 
-// Rows [.., n, w]: those that stay, best first, then rows of -1.
+// Rows [.., n, w]: sets the boxes that stay, best first, then rows of -1.
 void ImportBoxNms(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor given = c.Input(0);
@@ -261,7 +261,7 @@ void ImportBoxNms(NodeContext& c) {
   Tensor result = rows;
   if (in_center != out_center) {
     const Tensor own = SliceAxis(rows, 2, Dim(start), Dim(4));
-    // Boxes that begin below 0 are left as they are.
+    // Boxes that begin below 0 are not converted.
     const Tensor other = Select(
         LessEqual(0, ops::Part(own, 0)),
         in_center ? ops::CornersOfCenters(own) : ops::CentersOfCorners(own),
@@ -313,8 +313,8 @@ void ImportBoxDecode(NodeContext& c) {
 }
 
 // (samples [b, n], matches [b, n], anchors [b, n, 4], references [b, m, 4],
-// means [4], deviations [4]) -> changes and masks, [b, n, 4]; 0 where a sample
-// is not positive.
+// means [4], deviations [4]) -> changes and masks, [b, n, 4]; both are 0 if a
+// sample is not positive.
 void ImportBoxEncode(NodeContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2) ||
       !CheckBoxes(c, 2, 3, 3) || !CheckBoxes(c, 3, 3, 3) ||
@@ -340,8 +340,8 @@ void ImportBoxEncode(NodeContext& c) {
   c.SetOutput(1, Cast(mask, dtype));
 }
 
-// Scores [.., n, m]: the column that each row is matched with, and the row that
-// each column is, or -1. The best score first, each row and column once.
+// Scores [.., n, m] -> the matching column of each row, and the matching row of
+// each column, or -1. Matches the best scores first, each row and column once.
 void ImportBipartiteMatching(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor given = c.Input(0);
@@ -356,7 +356,7 @@ void ImportBipartiteMatching(NodeContext& c) {
   if (!c.ok() || !c.CheckPositive("rows", rows) ||
       !c.CheckPositive("columns", columns))
     return;
-  // The reference stops behind the first match above its limit.
+  // The reference stops after the first match beyond its limit.
   const int64_t limit = c.Integer("topk", -1);
   int64_t turns = std::min(rows, columns);
   if (limit > 0) turns = std::min(turns, limit + 1);
@@ -395,7 +395,8 @@ void ImportBipartiteMatching(NodeContext& c) {
             Reshape(And(Equal(Unsqueeze(place, {0}), Unsqueeze(best, {1})),
                         And(free, Less(threshold, all))),
                     {images, Dim(rows), Dim(columns)});
-        // The number of the one match of each row, or column.
+        // Returns the match of each row, or column: the one found now, else the
+        // one from before.
         const auto matched = [&](const Tensor& before, int axis) {
           const Tensor number = AlongAxis(
               IotaVector(inside, hit.dim(axis), DType::kF32), axis, 3);

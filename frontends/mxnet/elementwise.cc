@@ -1,5 +1,5 @@
 // Operators on elements: of one operand, of two (with and without
-// broadcasting), with a scalar; clipping, choosing, types.
+// broadcasting), with a scalar; clipping, selection, types.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace ember::mxnet {
 namespace {
 
-// Comparisons give 1 and 0 in the operands' type.
+// Converts truth to 1 and 0 in the operands' type, as comparisons return it.
 Tensor AsNumber(Tensor truth, Tensor like) { return Cast(truth, like.dtype()); }
 Tensor IsTrue(Tensor x) { return NotEqual(x, 0); }
 
@@ -37,7 +37,7 @@ EMBER_MXNET_UNARY(ImportSign,
                   Cast(Less(0, x), x.dtype()) - Cast(Less(x, 0), x.dtype()))
 EMBER_MXNET_UNARY(ImportFloor, Floor(x))
 EMBER_MXNET_UNARY(ImportCeil, Ceil(x))
-// Halves away from zero, and to the even number.
+// The first rounds halves away from zero, the second to the even number.
 EMBER_MXNET_UNARY(ImportRound,
                   Select(Less(x, 0), -Floor(0.5 - x), Floor(x + 0.5)))
 EMBER_MXNET_UNARY(ImportRint, Round(x))
@@ -104,7 +104,7 @@ EMBER_MXNET_BINARY(ImportLogicalXor,
                    AsNumber(NotEqual(Cast(IsTrue(a), DType::kI32),
                                      Cast(IsTrue(b), DType::kI32)),
                             a))
-// The scalar comes first.
+// In these operators the scalar is the first operand.
 EMBER_MXNET_BINARY(ImportReverseSubtract, b - a)
 EMBER_MXNET_BINARY(ImportReverseDivide, b / a)
 EMBER_MXNET_BINARY(ImportReversePower, Power(b, a))
@@ -144,7 +144,7 @@ void ImportCast(NodeContext& c) {
 void ImportWhere(NodeContext& c) {
   if (!c.CheckRank(0, 0) || !c.CheckRank(1, 0) || !c.CheckRank(2, 0)) return;
   Tensor condition = c.Input(0);
-  // One condition for each row.
+  // A vector has one condition for each row.
   if (condition.rank() == 1 && c.Input(1).rank() > 1)
     condition = AlongAxis(condition, 0, c.Input(1).rank());
   c.SetOutput(Select(IsTrue(condition), c.Input(1), c.Input(2)));

@@ -7,7 +7,7 @@
 namespace ember::mxnet {
 namespace {
 
-// Either file names the model.
+// Either file may be given as the model.
 bool Sniff(std::string_view contents) {
   return IsSymbol(contents) || IsParams(contents);
 }

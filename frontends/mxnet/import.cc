@@ -28,7 +28,8 @@ namespace {
 
 constexpr std::string_view kSymbolEnd = "-symbol.json";
 
-// Nodes that the heads need; a label that only a loss looks at is not.
+// Marks the nodes that the heads need. A label that only a loss reads is not
+// needed.
 std::vector<bool> NeededNodes(const Symbol& symbol) {
   std::vector<bool> needed(symbol.nodes.size());
   for (const Entry& head : symbol.heads) needed[head.node] = true;
@@ -83,7 +84,7 @@ class GraphImporter {
     return builder_.Finish();
   }
 
-  // What the model takes, in the order of its nodes.
+  // Returns the model's inputs, in the order of its nodes.
   std::vector<frontends::ModelInput> Inputs() const {
     std::vector<frontends::ModelInput> inputs;
     std::set<std::string_view> names;
@@ -91,9 +92,9 @@ class GraphImporter {
       const Node& node = symbol_.nodes[i];
       if (!needed_[i] || !node.is_variable() || params_.contains(node.name))
         continue;
-      // Variables of one name are one.
+      // Variables with the same name are one input.
       if (!names.insert(node.name).second) continue;
-      // Guessing looks at all nodes; no model has so many inputs.
+      // Guessing scans all nodes; real models have far fewer inputs.
       const bool may_guess = inputs.size() < 64;
       inputs.push_back(InputOf(static_cast<int>(i), may_guess));
     }
@@ -108,7 +109,7 @@ class GraphImporter {
     NodeContext attributes(const_cast<graph::GraphBuilder&>(builder_), node,
                            {});
     const std::string type = attributes.Text("__dtype__", "0");
-    // Numbers of types, as in .params.
+    // Types have the same numbers as in .params.
     input.dtype = type == "1"   ? DType::kF64
                   : type == "2" ? DType::kF16
                   : type == "3" ? DType::kU8
@@ -138,7 +139,8 @@ class GraphImporter {
                            std::to_string(axis);
   }
 
-  // From the convolution that the input reaches through operators on elements.
+  // Guesses the dims from the convolution that the input reaches through
+  // operators on elements.
   std::optional<std::vector<frontends::ModelDim>> GuessDims(int index) const {
     std::set<int> same{index};
     for (size_t i = static_cast<size_t>(index) + 1; i < symbol_.nodes.size();
@@ -226,7 +228,7 @@ class GraphImporter {
     std::vector<Tensor> inputs;
     for (const Entry& entry : node.inputs) {
       const std::vector<Tensor>& results = values_[entry.node];
-      // A label is left out.
+      // A label is an absent input.
       if (!needed_[entry.node]) {
         inputs.emplace_back();
         continue;
@@ -279,14 +281,14 @@ class GraphImporter {
   const std::vector<bool> needed_;
   graph::GraphBuilder builder_;
   frontends::ImportSteps steps_;
-  std::vector<std::vector<Tensor>> values_;  // by node
+  std::vector<std::vector<Tensor>> values_;  // Results by node.
 };
 
 struct Paths {
   std::string symbol, params;
 };
 
-// Four digits and more before ".params".
+// Reads the epoch, four digits or more before ".params".
 std::optional<int64_t> EpochOf(std::string_view file, std::string_view stem) {
   if (!file.starts_with(stem) || !file.ends_with(".params"))
     return std::nullopt;

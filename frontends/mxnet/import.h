@@ -1,20 +1,22 @@
-// MXNet models become graphs: NAME-symbol.json with NAME-0000.params beside it.
+// MXNet models become graphs: NAME-symbol.json, with NAME-0000.params in the
+// same folder.
 //
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
 //                          ImportModel("net-symbol.json", {}));
 //
-// Of several NAME-NNNN.params the one of the highest epoch is taken;
-// ImportModel("net-0007.params", {}) takes that one, and the symbol beside it.
+// Of several NAME-NNNN.params the one of the highest epoch is used.
+// ImportModel("net-0007.params", {}) uses that file, and the symbol in its
+// folder.
 //
-// Variables without parameters are inputs, but for labels, which nothing needs
-// when predicting. Where the symbol has no __shape__ for an input, and its
-// first layer is a convolution, that tells rank and channels; otherwise the
-// shape must be given. Results are called as MXNet lists them:
-// "softmax_output", "split_output1". Weights stay in the mapped file where
-// elements are aligned in it.
+// Variables without parameters are inputs, except labels, which prediction does
+// not need. If the symbol has no __shape__ for an input whose first layer is a
+// convolution, that layer determines rank and channels; otherwise the shape
+// must be given. Results have the names in MXNet's list: "softmax_output",
+// "split_output1". Weights stay in the mapped file where elements are aligned
+// in it.
 //
-// Errors are one line. All unsupported operators of a model are listed at once;
-// malformed files are refused with what was expected and found. Thread-safe.
+// Errors are one line. All unsupported operators of a model are listed at once.
+// Malformed files are refused with what was expected and found. Thread-safe.
 #ifndef EMBER_FRONTENDS_MXNET_IMPORT_H_
 #define EMBER_FRONTENDS_MXNET_IMPORT_H_
 
@@ -34,8 +36,8 @@ namespace ember::mxnet {
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);
 
-// From memory. owner: keeps the parameters' bytes; null: they are copied.
-// `name` is what errors call the model.
+// Imports from memory. `owner` keeps the parameters' bytes alive; if it is
+// null, they are copied. `name` is the model's name in errors.
 StatusOr<graph::Graph> ImportModelBytes(std::string_view symbol,
                                         std::span<const uint8_t> params,
                                         std::shared_ptr<const void> owner,

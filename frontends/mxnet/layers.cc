@@ -1,5 +1,5 @@
-// Layers of neural networks: convolutions, pooling, normalizations, products,
-// activations, losses as they are when predicting. Images are [N, C, …].
+// Layers of neural networks: convolutions, pooling, normalisations, products,
+// activations, and losses as they compute in prediction. Images are [N, C, …].
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ namespace {
 
 using ops::Window;
 
-// [O, I, spatial…] as [spatial…, I, O].
+// Transposes [O, I, spatial…] to [spatial…, I, O].
 Tensor KernelLast(Tensor w) {
   std::vector<int64_t> order;
   for (int i = 2; i < w.rank(); ++i) order.push_back(i);
@@ -61,8 +61,8 @@ Tensor BiasOf(NodeContext& c, int input) {
   return c.Flag("no_bias", false) ? Tensor() : c.Input(input);
 }
 
-// Of data (input 0) and weights [O, I, spatial…], of ranks in [minimum,
-// maximum].
+// Reads a convolution of data (input 0) with weights [O, I, spatial…], of ranks
+// in [minimum, maximum].
 std::optional<ops::ConvSpec> ReadConvolution(NodeContext& c, int weight,
                                              int minimum, int maximum) {
   if (!c.CheckRank(0, minimum, maximum) ||
@@ -84,7 +84,7 @@ std::optional<ops::ConvSpec> ReadConvolution(NodeContext& c, int weight,
   return ops::ConvSpec{.window = *window, .groups = groups};
 }
 
-// One element per channel, which are dim `axis` of x.
+// Returns an input with one element per channel; channels are dim `axis` of x.
 Tensor PerChannel(NodeContext& c, int input, int axis, int rank, DType type) {
   if (!c.CheckRank(input, 1, 1)) return c.Wrap(nullptr);
   return AlongAxis(Cast(c.Input(input), type), axis, rank);
@@ -102,7 +102,7 @@ void ImportConvolution(NodeContext& c) {
 
 namespace {
 
-// (data, offsets, [mask], weight, [bias]) of images.
+// (data, offsets, [mask], weight, [bias]), for images.
 void Deformable(NodeContext& c, bool is_modulated) {
   const int weight = is_modulated ? 3 : 2;
   const auto spec = ReadConvolution(c, weight, 4, 4);
@@ -131,7 +131,7 @@ void ImportModulatedDeformableConvolution(NodeContext& c) {
   Deformable(c, /*is_modulated=*/true);
 }
 
-// weight: [C, O / groups, spatial…].
+// The weight is [C, O / groups, spatial…].
 void ImportDeconvolution(NodeContext& c) {
   if (!c.CheckRank(0, 3, 5) || !c.CheckRank(1, 3, 5)) return;
   const Tensor x = c.Input(0), w = c.Input(1);
@@ -159,7 +159,7 @@ void ImportDeconvolution(NodeContext& c) {
                          std::to_string(kernel.size()) + " extents");
   for (size_t i = 0; i < kernel.size(); ++i) {
     if (!target.empty() && target[0] > 0) {
-      // What the extents asked for leave of the padding.
+      // The padding follows from the requested extent.
       const auto at = static_cast<int>(i);
       const Dim total = (x.dim(2 + at) - Dim(1)) * Dim(window->strides[i]) +
                         Dim(window->Reach(at)) - Dim(target[i]);
@@ -261,7 +261,7 @@ void ImportFullyConnected(NodeContext& c) {
   c.SetOutput(bias ? y + bias : y);
 }
 
-// With the statistics of training, whatever use_global_stats says.
+// Uses the statistics of training, whatever use_global_stats says.
 void ImportBatchNorm(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -271,7 +271,7 @@ void ImportBatchNorm(NodeContext& c) {
   for (int i = 1; i < 5; ++i)
     if (!c.CheckRank(i, 1, 1)) return;
   Tensor scale = 1.0 / Sqrt(Cast(c.Input(4), type) + c.Number("eps", 1e-3));
-  // fix_gamma: gamma is taken to be 1, whatever the file has.
+  // fix_gamma means that gamma is 1, whatever the file has.
   if (!c.Flag("fix_gamma", true)) scale = scale * Cast(c.Input(1), type);
   const Tensor shift = Cast(c.Input(2), type) - Cast(c.Input(3), type) * scale;
   if (!c.ok()) return;
@@ -359,7 +359,7 @@ void ImportL2Normalization(NodeContext& c) {
   c.SetOutput(x / Sqrt(sum + c.Number("eps", 1e-10)));
 }
 
-// Squares of the channels around each, over nsize of them.
+// Sums the squares of nsize channels around each channel.
 void ImportLRN(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const Tensor x = c.Input(0);
@@ -401,7 +401,7 @@ void ImportLeakyReLU(NodeContext& c) {
   }
   if (kind == "gelu") return c.SetOutput(ops::Gelu(x));
   if (kind == "rrelu") {
-    // Its slope is drawn when training, and is the mean otherwise.
+    // The slope is random in training, and its mean is used otherwise.
     const double mean =
         (c.Number("lower_bound", 0.125) + c.Number("upper_bound", 0.334)) / 2;
     return c.SetOutput(Select(Less(x, 0), x * mean, x));
@@ -421,7 +421,8 @@ int SoftmaxAxis(NodeContext& c, int otherwise) {
   return c.Axis(c.Integer("axis", otherwise), c.Input(0).rank());
 }
 
-// The batch's rows, all other dims in one: as losses see it.
+// Sets the softmax as losses compute it: over each row of the batch, with all
+// other dims as one; `channels`: over dim 1 alone.
 void SoftmaxOfRows(NodeContext& c, bool channels) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -453,7 +454,7 @@ void ImportSoftmax(NodeContext& c) {
   if (temperature != 1) x = x / temperature;
   if (c.Flag("use_length", false)) {
     if (!c.CheckRank(1, 1)) return;
-    // Elements behind a row's length count for nothing.
+    // Elements beyond a row's length are ignored.
     const Tensor place = AlongAxis(
         IotaVector(c.builder(), x.dim(axis), DType::kI64), axis, x.rank());
     const Tensor length = Unsqueeze(Cast(c.Input(1), DType::kI64), {axis});
@@ -496,7 +497,7 @@ void ImportUpSampling(NodeContext& c) {
 
 void ImportEmbedding(NodeContext& c) {
   if (!c.CheckRank(0, 0) || !c.CheckRank(1, 2, 2)) return;
-  // Indices beyond the table are those of its ends.
+  // Indices beyond the table are clamped to its ends.
   const Tensor table = c.Input(1);
   const Tensor last = ops::DimScalar(c.builder(), table.dim(0)) - 1.0;
   const Tensor index = Minimum(Maximum(Cast(c.Input(0), DType::kI64), 0), last);

@@ -13,13 +13,13 @@
 namespace ember::mxnet {
 namespace {
 
-// The dims that MXNet's codes ask for: 0 keeps one, -1 is what is left, -2 all
-// that remain, -3 two as one, -4 one as the two that follow. nullopt after an
-// error.
+// Returns the dims for MXNet's codes: 0 keeps one, -1 is inferred, -2 keeps all
+// that remain, -3 merges two, -4 splits one into the two that follow. nullopt
+// after an error.
 std::optional<Shape> TargetOf(NodeContext& c, const Shape& from,
                               const std::vector<int64_t>& codes) {
   Shape shape;
-  int left = -1;  // the dim that is -1
+  int left = -1;  // Number of the dim with code -1.
   size_t at = 0;
   const auto next = [&]() -> Dim {
     if (at < from.size()) return from[at++];
@@ -77,7 +77,7 @@ std::optional<Shape> TargetOf(NodeContext& c, const Shape& from,
   return shape;
 }
 
-// [begin, end) of an axis with a step, as Python slices.
+// Slices [begin, end) of an axis with a step, with Python's rules.
 Tensor SlicePython(NodeContext& c, Tensor x, int axis,
                    std::optional<int64_t> begin, std::optional<int64_t> end,
                    int64_t step) {
@@ -128,7 +128,7 @@ void ImportReshape(NodeContext& c) {
   const Tensor x = c.Input(0);
   std::vector<int64_t> codes = c.Integers("shape");
   if (codes.empty()) {
-    // Before 0.9: dims, 0 for what is left.
+    // Before 0.9: a list of dims, where 0 is inferred.
     codes = c.Integers("target_shape");
     std::replace(codes.begin(), codes.end(), int64_t{0}, int64_t{-1});
     if (c.Flag("keep_highest", false) && !codes.empty()) codes[0] = 0;
@@ -213,7 +213,7 @@ void ImportStack(NodeContext& c) {
   if (c.ok()) c.SetOutput(Concat(parts, axis));
 }
 
-// SliceChannel: equal parts of one axis.
+// SliceChannel splits one axis into equal parts.
 void ImportSplit(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -270,7 +270,7 @@ void ImportSliceLike(NodeContext& c) {
   c.SetOutput(x);
 }
 
-// Images cut to another's size, from an offset or the middle.
+// Cuts images to another's size, at an offset or in the middle.
 void ImportCrop(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   Tensor x = c.Input(0);
@@ -323,7 +323,7 @@ void ImportTile(NodeContext& c) {
     if (!c.CheckPositive("reps", reps[i])) return;
     const int axis = first + static_cast<int>(i);
     if (reps[i] == 1) continue;
-    // A dim before the axis, repeated, and merged with it.
+    // Inserts a dim before the axis, repeats it, and merges it with the axis.
     Shape wide = x.shape(), merged = x.shape();
     wide.insert(wide.begin() + axis, Dim(reps[i]));
     merged[static_cast<size_t>(axis)] = x.dim(axis) * Dim(reps[i]);
@@ -382,7 +382,7 @@ void ImportBroadcastLike(NodeContext& c) {
   c.SetOutput(Broadcast(c.Input(0), c.Input(1).shape()));
 }
 
-// [N, C, H, W], blocks into depth or back.
+// [N, C, H, W]: moves depth into blocks or back.
 void ImportDepthToSpace(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const Tensor x = c.Input(0);
@@ -411,7 +411,7 @@ void ImportSpaceToDepth(NodeContext& c) {
                       {x.dim(0), x.dim(1) * b * b, *h, *w}));
 }
 
-// The last dim of a by the first of b.
+// Contracts the last dim of a with the first of b.
 void ImportDot(NodeContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const auto turned = [&](Tensor x, bool transposed) {
@@ -458,7 +458,7 @@ void ImportGemm2(NodeContext& c) {
   c.SetOutput(alpha == 1 ? product : product * alpha);
 }
 
-// Steps first: [steps, batch, …].
+// The steps come first: [steps, batch, …].
 void ImportSequenceMask(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor x = c.Input(0);
@@ -478,7 +478,7 @@ void ImportSequenceReverse(NodeContext& c) {
   if (!c.Flag("use_sequence_length", false))
     return c.SetOutput(ops::Reverse(x, 0));
   if (!c.CheckRank(1, 1, 1)) return;
-  // Of each sequence its own steps; the others stay.
+  // Reverses only the steps within each sequence's length; the others stay.
   const Tensor step =
       Unsqueeze(IotaVector(c.builder(), x.dim(0), DType::kI64), {1});
   const Tensor length = Unsqueeze(Cast(c.Input(1), DType::kI64), {0});

@@ -1,5 +1,5 @@
-// What an operator is built from: its attributes, which are text, and its
-// operands.
+// The view that an operator's function has: the attributes, which are text, and
+// the operands.
 //
 //   void ImportLeakyReLU(NodeContext& c) {
 //     const double slope = c.Number("slope", 0.25);
@@ -25,8 +25,8 @@
 
 namespace ember::mxnet {
 
-// The names of frontends/ops that operators are written in; the functions on
-// tensors are found by their arguments.
+// The names of frontends/ops that operators use. Functions on tensors need no
+// using-declaration: argument-dependent lookup finds them.
 using ops::Apply;
 using ops::ApplyAll;
 using ops::ComputeType;
@@ -48,21 +48,22 @@ class NodeContext : public ops::OperandContext {
 
   const Node& node() const { return node_; }
 
-  // Attributes. "None" is as if it were not there; what cannot be read is an
+  // Attributes. "None" counts as missing; a value that cannot be read is an
   // error.
   bool Has(std::string_view name) const;
   std::string Text(std::string_view name, std::string_view otherwise) const;
   int64_t Integer(std::string_view name, int64_t otherwise);
   double Number(std::string_view name, double otherwise);
   bool Flag(std::string_view name, bool otherwise);
-  // "(1, 2)", "[1, 2]", "1"; "None" among them is nullopt.
+  // Reads "(1, 2)", "[1, 2]", "1"; "None" among the items is nullopt.
   std::vector<std::optional<int64_t>> List(std::string_view name);
   std::vector<int64_t> Integers(std::string_view name);
-  // As many as `count`, which `otherwise` stands for where it is not there.
+  // Returns exactly `count` integers; if the attribute is missing, each is
+  // `otherwise`.
   std::vector<int64_t> Integers(std::string_view name, size_t count,
                                 int64_t otherwise);
   std::vector<double> Numbers(std::string_view name);
-  // The type an attribute names; `otherwise` if it is not there.
+  // Returns the type that an attribute names; `otherwise` if it is missing.
   DType Type(std::string_view name, DType otherwise);
 
  private:

@@ -1,8 +1,8 @@
 // The operators that MXNet 1.x registers and a symbol for prediction may hold,
-// aliases included, as its documentation and sources list them: how one is
-// imported, or why it is not. Names that nobody listed are refused, too,
-// without a reason. Operators of numpy's interface (_np…, _npi…, _npx…) are one
-// row: their names begin so.
+// aliases included, as its documentation and sources list them: how each is
+// imported, or why it is not. Names outside the list are refused, too, without
+// a reason. Operators of numpy's interface (_np…, _npi…, _npx…) share one row,
+// by their prefix.
 //
 //   row(name, minimum inputs, maximum inputs, function)
 //   no(name, reason)
@@ -568,11 +568,11 @@ struct OperatorRow {
   int minimum_inputs = 0;
   int maximum_inputs = 0;
   ImportFunction import = nullptr;
-  // Not empty: it is not supported, and why.
+  // If not empty, the operator is unsupported, and this says why.
   std::string_view reason = "";
 };
 
-// In the files of their families.
+// The files of the operators' families define the functions.
 #define EMBER_ROW(name, minimum, maximum, function) \
   void function(NodeContext& c);
 #define EMBER_NOTHING(...)
@@ -582,7 +582,7 @@ EMBER_MXNET_OPERATORS(EMBER_ROW, EMBER_NOTHING)
 
 std::span<const OperatorRow> Operators();
 
-// Null for names that nobody here knows.
+// Returns null for unknown names.
 const OperatorRow* FindRow(std::string_view op);
 
 }  // namespace ember::mxnet

@@ -36,7 +36,7 @@ StatusOr<Array> ReadArray(ByteCursor& in, uint64_t index,
   bool may_be_none = true;
   if (first == kV1 || first == kV2 || first == kV3) {
     if (first != kV1) {
-      // The storage type: dense is 0.
+      // The storage type; 0 is dense.
       const auto storage = static_cast<int32_t>(in.Unsigned(4));
       if (storage != 0 && in.ok()) {
         return UnimplementedError(What(index) +
@@ -47,7 +47,7 @@ StatusOr<Array> ReadArray(ByteCursor& in, uint64_t index,
     }
     width = 8;
     rank = in.Unsigned(4);
-    // Since V3 no dims are a scalar, and -1 is "none".
+    // Since V3 an array without dims is a scalar, and rank -1 means "none".
     may_be_none = first != kV3;
     if (!may_be_none && rank == 0xffffffff) {
       rank = 0;
@@ -73,8 +73,8 @@ StatusOr<Array> ReadArray(ByteCursor& in, uint64_t index,
     array.dims = {0};
     return array;
   }
-  in.Unsigned(4);  // the device's type
-  in.Unsigned(4);  // and number
+  in.Unsigned(4);  // The device's type.
+  in.Unsigned(4);  // The device's number.
   const uint64_t flag = in.Unsigned(4);
   if (!in.ok()) return DataLossError(What(index) + ": the file is cut off");
   const std::optional<DType> dtype = DTypeOf(flag);
@@ -106,7 +106,7 @@ StatusOr<Params> ReadParams(std::span<const uint8_t> bytes,
     return DataLossError("params: expected a list of arrays, found none");
   in.Unsigned(8);
   const uint64_t count = in.Unsigned(8);
-  // Each takes four bytes at least.
+  // Each array takes at least four bytes.
   if (!in.ok() || count > in.remaining() / 4)
     return DataLossError("params: expected fewer arrays, found " +
                          std::to_string(count));

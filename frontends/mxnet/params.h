@@ -1,15 +1,15 @@
-// MXNet's .params files: a list of arrays with names.
+// Reads MXNet's .params files: a list of arrays with names.
 //
 //   EMBER_ASSIGN_OR_RETURN(Params params, ReadParams(mapped->bytes(), mapped));
 //   params.at("conv1_weight").dims;   // {64, 3, 7, 7}
 //
-// Read are the list format of all versions since 0.5, with arrays of the first
-// format (no version, dims of 32 bits), V1, V2 and V3. Prefixes "arg:" and
-// "aux:" are taken off. Sparse arrays are refused by name.
+// It reads the list format of all versions since 0.5, with arrays of the first
+// format (no version, dims of 32 bits), V1, V2 and V3. The prefixes "arg:" and
+// "aux:" are removed. Sparse arrays are refused by name.
 //
-// Arrays stay in the file's memory, which `owner` keeps; elements need not be
-// aligned in it. Every size is checked before it is used. Errors are one line.
-// Thread-safe.
+// Arrays stay in the file's memory, which `owner` keeps alive; elements need
+// not be aligned in it. Every size is checked before it is used. Errors are one
+// line. Thread-safe.
 //
 // Source: MXNet 1.9.1, src/ndarray/ndarray.cc (NDArray::Save and Load).
 #ifndef EMBER_FRONTENDS_MXNET_PARAMS_H_
@@ -40,7 +40,7 @@ using Params = std::map<std::string, Array, std::less<>>;
 StatusOr<Params> ReadParams(std::span<const uint8_t> bytes,
                             const std::shared_ptr<const void>& owner);
 
-// By the list's magic number.
+// True if the contents begin with the list's magic number.
 bool IsParams(std::string_view contents);
 
 }  // namespace ember::mxnet

@@ -1,6 +1,6 @@
-// RNN, whose weights are one vector: for each layer, direction and of input,
-// state and projection, a matrix; behind all of these, in the same order, the
-// biases of input and state. As Gluon's layers pack them.
+// RNN. Its weights are one vector, packed as by Gluon's layers: for each layer
+// and direction, the matrices of input, state and projection; after all of
+// these, in the same order, the biases of input and state.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -56,11 +56,11 @@ class Cursor {
   int64_t taken_ = 0;
 };
 
-// What a layer stack is made of, in elements.
+// Sizes of a stack of layers, in elements.
 struct Sizes {
   int64_t input, state, projection, layers, directions, gates;
 
-  // What a step passes on.
+  // Size of a step's output.
   int64_t result() const { return projection > 0 ? projection : state; }
   int64_t InputOf(int64_t layer) const {
     return layer == 0 ? input : result() * directions;

@@ -1,4 +1,4 @@
-// Reductions, sorting, choice by index, and constants.
+// Reductions, sorting, selection by index, and constants.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -9,7 +9,8 @@
 namespace ember::mxnet {
 namespace {
 
-// All axes if none is given; those not named with `exclude`.
+// Returns the given axes; with `exclude`, the others. Without given axes it
+// returns all.
 std::vector<int64_t> ReducedAxes(NodeContext& c) {
   const int rank = c.Input(0).rank();
   std::vector<int64_t> axes = c.Axes(c.Integers("axis"), rank);
@@ -23,7 +24,7 @@ std::vector<int64_t> ReducedAxes(NodeContext& c) {
   return others;
 }
 
-// MXNet has no scalars: what is reduced to one number has one dim.
+// MXNet has no scalars: a single number has shape [1].
 void SetReduced(NodeContext& c, Tensor y) {
   c.SetOutput(y.rank() == 0 && c.ok() ? Reshape(y, {Dim(1)}) : y);
 }
@@ -124,7 +125,7 @@ void ImportTake(NodeContext& c) {
   c.SetOutput(Gather(x, index, axis));
 }
 
-// One element of each row: that of its index along the axis.
+// Picks one element of each row, by the row's index along the axis.
 void ImportPick(NodeContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 0)) return;
   const Tensor x = c.Input(0);

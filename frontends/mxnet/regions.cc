@@ -1,4 +1,4 @@
-// Regions of two-stage detectors: proposals, and what is pooled of them.
+// Regions of two-stage detectors: proposals, and pooling of regions.
 #include "frontends/ops/regions.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace ember::mxnet {
 namespace {
 
-// A feature map, and regions of it [R, 5].
+// Checks a feature map, and regions of it [R, 5].
 bool CheckRegions(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 2, 2)) return false;
   if (c.Input(1).dim(1) == Dim(5)) return true;
@@ -22,12 +22,13 @@ bool CheckRegions(NodeContext& c) {
   return false;
 }
 
-// y where a region has an image, else 0: images below 0 are none.
+// Returns y for regions with an image, else 0. A region with an image number
+// below 0 has none.
 Tensor OfImages(const Tensor& images, const Tensor& y) {
   return Select(AlongAxis(LessEqual(0, images), 0, y.rank()), y, y.Like(0));
 }
 
-// Regions whose images are numbers of images.
+// Returns the regions with negative image numbers replaced by 0.
 Tensor WithImages(const Tensor& regions) {
   return Concat({Maximum(SliceAxis(regions, 1, Dim(0), Dim(1)), 0),
                  SliceAxis(regions, 1, Dim(1), Dim(4))},
@@ -101,8 +102,8 @@ void ImportPsRoiPooling(NodeContext& c) {
 }
 
 // (scores [n, 2A, h, w], changes [n, 4A, h, w], images [n, 3] of (height,
-// width, scale)) -> regions [n * post, 5], and their scores. Where fewer are
-// found than there are rows, they come again from the first.
+// width, scale)) -> regions [n * post, 5], and their scores. If fewer regions
+// are found than there are rows, they repeat from the first.
 void ImportRegionProposal(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4) || !c.CheckRank(2, 2, 2))
     return;
@@ -148,7 +149,7 @@ void ImportRegionProposal(NodeContext& c) {
       Reshape(c.Vector(DType::kF32, ops::RegionAnchors(stride, ratios, scales)),
               {Dim(anchors), Dim(4)}),
       Dim(rows), Dim(columns), static_cast<double>(stride));
-  // [A * k, h, w] of an image as [h * w * A, k].
+  // Reshapes [A * k, h, w] of an image to [h * w * A, k].
   const auto per_anchor = [&](const Tensor& x, int64_t image, int64_t first,
                               int64_t width) {
     const Tensor own = SliceAxis(SliceAxis(x, 0, Dim(image), Dim(1)), 1,
@@ -173,8 +174,9 @@ void ImportRegionProposal(NodeContext& c) {
         ops::MovedBoxes(at_cells, per_anchor(changes, image, 0, 4),
                         {.extra = 1, .inner = 1}),
         height, width, 1);
-    // Cells outside of the image, and boxes that are too small, come last;
-    // the latter are grown to be found again by nothing.
+    // Boxes of cells outside of the image, and boxes that are too small, get
+    // score -1 and so come last. Small boxes are also grown, like the reference
+    // does.
     const auto cell = [&](int64_t extent, int axis) {
       const Tensor line = ops::AlongAxis(
           IotaVector(c.builder(), Dim(extent), DType::kF32), axis, 3);

@@ -26,7 +26,7 @@ std::optional<int64_t> IntegerOf(const Json& json) {
   return json.get<int64_t>();
 }
 
-// [node, result] or [node, result, version]; before node `limit`.
+// Reads [node, result] or [node, result, version]; the node is before `limit`.
 StatusOr<Entry> ReadEntry(const Json& json, size_t limit,
                           const std::string& where) {
   const bool is_list = json.is_array() && json.size() >= 2;
@@ -38,11 +38,11 @@ StatusOr<Entry> ReadEntry(const Json& json, size_t limit,
   return Entry{static_cast<int>(*node), static_cast<int>(*result)};
 }
 
-// Auxiliary states that files from before 0.9 leave out: names that follow the
-// node's.
+// Auxiliary states that files from before 0.9 leave out. `names` follow the
+// node's name.
 struct Auxiliary {
   std::string_view op;
-  size_t inputs;  // without them
+  size_t inputs;  // Number of inputs without them.
   std::vector<std::string_view> names;
 };
 const std::vector<Auxiliary>& Auxiliaries() {
@@ -57,13 +57,14 @@ const std::vector<Auxiliary>& Auxiliaries() {
 
 std::string TextOf(const Json& json) {
   if (json.is_string()) return json.get<std::string>();
-  // Printing goes as deep as lists do; attributes are none.
+  // Printing would recurse as deeply as lists nest, and attributes are never
+  // lists.
   return json.is_structured() ? "" : json.dump();
 }
 
 void ReadAttributes(const Json& json, Node& node) {
-  // All three where several are there: "attr" held the user's own in versions
-  // that had "param", too.
+  // Reads all three if several exist: in versions with "param", "attr" held the
+  // user's own attributes.
   for (const char* key : {"attr", "param", "attrs"}) {
     const auto found = json.find(key);
     if (found == json.end() || !found->is_object()) continue;
@@ -72,7 +73,7 @@ void ReadAttributes(const Json& json, Node& node) {
   }
 }
 
-// Each with its type: "mxnet_version": ["int", 10901].
+// Each attribute comes with its type: "mxnet_version": ["int", 10901].
 void ReadGraphAttributes(const Json& json, Symbol& symbol) {
   const auto attributes = json.find("attrs");
   if (attributes == json.end() || !attributes->is_object()) return;
@@ -113,7 +114,8 @@ StatusOr<Symbol> ReadSymbol(std::string_view text) {
                                   std::to_string(nodes->size()));
   }
   Symbol symbol;
-  // Where each node of the file is, as variables may come before it.
+  // Index in `symbol.nodes` of each node of the file. They differ because
+  // variables may be inserted.
   std::vector<int> places;
   for (const Json& item : *nodes) {
     const std::string where = "node " + std::to_string(places.size());

@@ -1,4 +1,4 @@
-// MXNet's symbol.json (NNVM's graph JSON): nodes in an order, with attributes
+// Reads MXNet's symbol.json (NNVM's graph JSON): ordered nodes with attributes
 // that are text.
 //
 //   EMBER_ASSIGN_OR_RETURN(Symbol symbol, ReadSymbol(text));
@@ -6,8 +6,8 @@
 //
 // Old versions are read as MXNet upgrades them: attributes as "param", "attr"
 // or "attrs", entries without a version, auxiliary states (of BatchNorm before
-// 0.9) that the file leaves out, and parameters of operators that stand with
-// the user's attributes.
+// 0.9) that the file leaves out, and operators' parameters among the user's
+// attributes.
 //
 // Every entry names a node before its own and a result that is not negative.
 // Errors are one line. A value; thread-safe.
@@ -38,7 +38,7 @@ struct Node {
   std::string name;
   std::map<std::string, std::string, std::less<>> attributes;
   std::vector<Entry> inputs;
-  // Whether it has graphs inside (control flow).
+  // True if the node has graphs inside (control flow).
   bool has_subgraphs = false;
 
   bool is_variable() const { return op == "null"; }
@@ -47,7 +47,8 @@ struct Node {
 struct Symbol {
   std::vector<Node> nodes;
   std::vector<Entry> heads;
-  // Of the graph, those that are texts and integers: "mxnet_version", "10901".
+  // The graph's attributes that are texts or integers: "mxnet_version",
+  // "10901".
   std::map<std::string, std::string, std::less<>> attributes;
 };
 
@@ -55,7 +56,7 @@ inline constexpr size_t kMaxNodes = 1 << 18;
 
 StatusOr<Symbol> ReadSymbol(std::string_view text);
 
-// What looks like one: an object that has nodes, arg_nodes and heads.
+// True for an object that has nodes, arg_nodes and heads.
 bool IsSymbol(std::string_view contents);
 
 }  // namespace ember::mxnet

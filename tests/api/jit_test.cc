@@ -1,4 +1,4 @@
-// Tiers of the C API: the JIT as a library that is found, or not.
+// Tests the tiers of the C API, with the JIT's library and without it.
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -63,7 +63,7 @@ class JitTest : public testing::Test {
     const auto* const data = static_cast<const float*>(result.data);
     return {data, data + result.byte_size / sizeof(float)};
   }
-  // Calls of all dispatches at each tier.
+  // Returns the number of calls of all dispatches at each tier.
   static std::vector<int64_t> TierCalls(EmberSession* session) {
     std::vector<int64_t> calls(3);
     const int32_t rows = Api().session_profile(session);
@@ -113,7 +113,8 @@ TEST_F(JitTest, TierTwo) {
   ExpectNear(result);
 }
 
-// The compiler is loaded beside the runs, which change to its kernels.
+// The compiler is loaded while the session runs, and later runs use its
+// kernels.
 TEST_F(JitTest, AutoComesToKernels) {
   options_.tier = EMBER_TIER_AUTO;
   EmberSession* const session = Create();
@@ -127,12 +128,12 @@ TEST_F(JitTest, AutoComesToKernels) {
   ExpectNear(result);
 }
 
-// Of this process and thread, what a library must leave alone.
+// State of the process and of this thread that a library must not change.
 struct HostState {
   HostState() {
     for (int number = 1; number < NSIG; ++number) {
       struct sigaction action = {};
-      // The C library keeps some for itself.
+      // The call fails for the signals that the C library keeps for itself.
       if (sigaction(number, nullptr, &action) == 0)
         handlers.push_back(action.sa_handler);
     }
@@ -163,7 +164,7 @@ TEST_F(JitTest, WhereItCompilesIsTheHostsChoiceAndLeavesTheHostAlone) {
     }
     Api().session_release(session);
     EXPECT_TRUE(HostState() == before) << place;
-    // No child is left to wait for.
+    // There is no child left to wait for.
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
   }
@@ -201,7 +202,8 @@ TEST_F(JitTest, KernelsAreKept) {
   ASSERT_NE(session, nullptr);
   Run(session);
   Api().session_release(session);
-  // Where the user has a home folder for the secret; else a warning says why.
+  // The cache is filled if the user has a home folder for its secret. Otherwise
+  // a warning says why not.
   const bool has_kernels =
       std::filesystem::exists(folder) && !std::filesystem::is_empty(folder);
   EXPECT_EQ(has_kernels, lines_.lines.empty());

@@ -12,7 +12,7 @@ namespace {
 
 const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
-// Of this process, by /proc/self/smaps.
+// Facts about this process's memory, from /proc/self/smaps.
 struct Memory {
   Memory() {
     std::ifstream maps("/proc/self/smaps");
@@ -85,7 +85,7 @@ TEST_F(WorkerMemoryTest, KernelsOfTheWorkerComeWithoutLlvm) {
   const Memory by_worker;
   EXPECT_TRUE(by_worker.has_jit);
   EXPECT_FALSE(by_worker.has_llvm);
-  // What the same costs where this process compiles: the test would see it.
+  // Control: if this process compiles, the test does see LLVM in its memory.
   RunUntilThereAreKernels(EMBER_COMPILE_IN_THREAD);
   const Memory by_thread;
   EXPECT_TRUE(by_thread.has_llvm);

@@ -1,4 +1,4 @@
-// Layers of detectors against loops that follow the papers.
+// Tests layers of detectors against loops that follow the papers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ TEST(Detection, PriorBoxes) {
       variance: 0.1 variance: 0.2 variance: 0.3 variance: 0.4 })",
                          {map, image}),
                 {F32({1, 2, 16}, values)});
-  // Sizes and steps that the net states, and corners within the image.
+  // The net gives sizes and steps, and corners are clipped to the image.
   ExpectNumbers(RunLayer(R"(type: "PriorBox" prior_box_param {
       min_size: 8 img_size: 16 step: 8 offset: 0 clip: true variance: 0.5 })",
                          {F32({1, 1, 1, 2}, {0, 0})}),
@@ -72,11 +72,11 @@ TEST(Detection, OutputOfSsd) {
              {0, 2, 0.6, 1},
              {0, 2, 0.5, 3},
              {1, 1, 0.4, 1}})});
-  // Of each image the two best, in the order of classes.
+  // The two best of each image, in the order of classes.
   ExpectNumbers(RunLayer(layer + "keep_top_k: 2 }",
                          {location, confidence, F32({1, 2, 16}, prior)}),
                 {rows({{0, 1, 0.9, 0}, {0, 1, 0.7, 2}, {1, 1, 0.4, 1}})});
-  // Nothing at all.
+  // There are no detections at all.
   ExpectNumbers(
       RunLayer(layer + "}", {location, F32({2, 12}, std::vector<double>(24, 0)),
                              F32({1, 2, 16}, prior)}),
@@ -106,15 +106,17 @@ TEST(Detection, DecodingOfBoxes) {
                 {F32({1, 1, 1, 7}, {0, 1, 0.5, 0.7, 0, 0.85, 0.9})});
 }
 
-// One anchor of 16 x 16 around the middle of each of 2 cells, moved.
+// One anchor of 16 x 16 around the middle of each of two cells, moved by
+// deltas.
 TEST(Detection, Proposals) {
   const Numbers scores = F32({1, 2, 1, 2}, {0.1, 0.2, 0.6, 0.9});
   const Numbers deltas = F32({1, 4, 1, 2}, {0, 0.25, 0, 0, 0, 0, 0, 0});
   const Numbers info = F32({1, 3}, {20, 40, 1});
   const std::string layer = R"(type: "Proposal" proposal_param {
       feat_stride: 8 min_size: 4 ratio: 1 scale: 1 nms_thresh: )";
-  // Anchors: (0, 0, 15, 15) and (8, 0, 23, 15), the second moved by 4: corners
-  // are centers, half a size off, and that is one pixel more at the end.
+  // The anchors are (0, 0, 15, 15) and (8, 0, 23, 15); deltas move the second
+  // one by 4. A moved box ends at center + half its size, which is one pixel
+  // more than the anchor's corner.
   const std::vector<double> first = {0, 0, 0, 16, 16},
                             second = {0, 12, 0, 28, 16};
   const double shared = 5.0 * 17 / (2.0 * 17 * 17 - 5 * 17);
@@ -126,7 +128,8 @@ TEST(Detection, Proposals) {
   ExpectNumbers(RunLayer(layer + std::to_string(shared - 0.01) + " }",
                          {scores, deltas, info}, {}, 2),
                 {F32({1, 5}, second), F32({1, 1}, {0.9})});
-  // Boxes below the least size, in pixels of the image before it was scaled.
+  // Boxes smaller than the least size are dropped. It counts pixels of the
+  // image before scaling.
   ExpectNumbers(
       RunLayer(layer + "0.9 }", {scores, deltas, F32({1, 3}, {20, 40, 5})}),
       {F32({0, 5}, {})});
@@ -136,7 +139,8 @@ TEST(Detection, RoiPooling) {
   const Numbers x =
       F32({2, 1, 3, 4}, {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
                          21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32});
-  // Of the second image rows 0 to 1, columns 1 to 3, at half the scale.
+  // At half the scale the region covers rows 0 to 1 and columns 1 to 3 of the
+  // second image.
   ExpectNumbers(RunLayer(R"(type: "ROIPooling" roi_pooling_param {
       pooled_h: 2 pooled_w: 2 spatial_scale: 0.5 })",
                          {x, F32({2, 5}, {1, 2, 0, 6, 2, 0, 20, 20, 22, 22})}),
@@ -144,7 +148,7 @@ TEST(Detection, RoiPooling) {
 }
 
 TEST(Detection, PsRoiPooling) {
-  // Channel of each bin of a 2 x 2 grid; two outputs.
+  // The channel of each bin of a 2 x 2 grid, for two outputs.
   Numbers x = F32({1, 8, 2, 2}, {});
   for (int c = 0; c < 8; ++c)
     for (int i = 0; i < 4; ++i) x.values.push_back(10 * c + i);

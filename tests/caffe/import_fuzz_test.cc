@@ -1,6 +1,6 @@
-// Caffe's files from anyone: importing, compiling, loading and running them
-// under limits must not do harm. An input is a prototxt, a zero byte, and a
-// caffemodel, either of which may be empty.
+// Fuzzes Caffe files from strangers: importing, compiling, loading and running
+// them under limits must not do harm. An input is a prototxt, a zero byte, and
+// a caffemodel, either of which may be empty.
 //
 //   ./dev fuzz --seconds=3600 //tests/caffe:import_fuzz_test
 #include <cstddef>

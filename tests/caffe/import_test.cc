@@ -1,4 +1,4 @@
-// Nets of all ages, their weights, names of results, and what is refused.
+// Tests nets of all ages, their weights, names of results, and refused nets.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,14 +20,16 @@ const caffe::SampleModel& Sample(const std::string& name) {
   return caffe::SampleModels().front();
 }
 
-// Padding as a layer of its own, parameters in V0LayerParameter, types as
-// numbers: 3x3 sums of a padded image, then pooled.
+// An old net: padding is a layer of its own, parameters are in
+// V0LayerParameter, types are numbers. It computes 3x3 sums of a padded image
+// and pools them.
 TEST(Import, OldNets) {
   const caffe::SampleModel& old = Sample("old");
   std::vector<double> image(16, 0);
   image[5] = 1;  // row 1, column 1
-  // The convolution gives weights turned around the pixel, in rows and columns
-  // 0 to 2; the pooling's second windows see rows and columns 2 and 3.
+  // The convolution of a single pixel gives the weights in reverse order, in
+  // rows and columns 0 to 2. The pooling's second windows cover rows and
+  // columns 2 and 3.
   ExpectNumbers(
       RunNet(old.prototxt, old.caffemodel, {F32({1, 1, 4, 4}, image)}),
       {F32({1, 2, 2, 2}, {9, 7, 3, 1, 19, 17, 13, 11})});

@@ -1,4 +1,4 @@
-// The table of layers has all types that nets once named by numbers.
+// Tests that the table of layers has all types that nets once named by numbers.
 #include "frontends/caffe/layer_table.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Layers against their definitions.
+// Tests layers against their definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,7 +94,7 @@ TEST(Layers, InnerProduct) {
   const std::string layer =
       R"(type: "InnerProduct" inner_product_param { num_output: 4 )";
   ExpectNumbers(RunLayer(layer + "}", {x}, {w, b}), {y});
-  // Old files say weights have four dims.
+  // In old files weights always have four dims.
   TestBlob old = w;
   old.dims = {1, 1, 4, 6};
   ExpectNumbers(RunLayer(layer + "}", {x}, {old, b}), {y});
@@ -123,7 +123,7 @@ TEST(Layers, BatchNormAndItsForks) {
   ExpectNumbers(RunLayer(R"(type: "BatchNorm" batch_norm_param { eps: 0.01 })",
                          {x}, {mean, variance, factor}),
                 {y});
-  // A factor of 0 is one for statistics of 0.
+  // A scale factor of 0 makes the statistics 0.
   Numbers zero = x;
   for (double& value : zero.values) value /= std::sqrt(1e-5);
   ExpectNumbers(
@@ -177,7 +177,7 @@ TEST(Layers, ScaleAndBias) {
   ExpectNumbers(RunLayer(R"(type: "Bias")", {x}, {b}), {biased});
   const Numbers second = F32({3}, {5, 6, 7});
   ExpectNumbers(RunLayer(R"(type: "Bias")", {x, second}), {biased});
-  // From the first axis on; all axes; a scalar.
+  // Scales from the first axis on, along all axes, and by a scalar.
   Numbers rows = x, all = x, one = x;
   for (size_t i = 0; i < x.values.size(); ++i) {
     rows.values[i] *= i < 6 ? 2 : 3;
@@ -326,7 +326,8 @@ TEST(Layers, Movement) {
                 {F32({3, 2}, {15, 26, 11, 22, 15, 26})});
 }
 
-// Darknet's loop over the elements, as its forks for Caffe have it.
+// Compares with Darknet's loop over the elements, as its forks for Caffe have
+// it.
 TEST(Layers, Reorg) {
   const int64_t c = 4, h = 2, w = 4, s = 2;
   const Numbers x = SequenceOf({1, c, h, w});

@@ -1,5 +1,5 @@
-// One Caffe layer, run end to end: a net is made, imported, compiled and
-// executed, with bottoms and tops written as numbers.
+// Runs one Caffe layer end to end: makes a net, imports, compiles and executes
+// it, with bottoms and tops written as numbers.
 //
 //   ExpectNumbers(RunLayer(R"(type: "AbsVal")", {F32({2}, {-1, 2})}),
 //                 {F32({2}, {1, 2})});
@@ -26,15 +26,15 @@ StatusOr<std::vector<Numbers>> RunNet(
     const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
 
-// The layer's type and parameters as text; its bottoms are the inputs, its tops
-// y0, y1 …; state follows the inputs.
+// `layer` is the layer's type and parameters as text. Its bottoms are the
+// inputs and its tops are y0, y1 …. State comes after the inputs.
 StatusOr<std::vector<Numbers>> RunLayer(const std::string& layer,
                                         const std::vector<Numbers>& bottoms,
                                         const std::vector<TestBlob>& blobs = {},
                                         int tops = 1,
                                         const std::vector<Numbers>& state = {});
 
-// 0.25, -0.5, 0.75 … : numbers that no two layers mix up.
+// 0.25, -0.5, 0.75 …: numbers for which mixed-up operands show.
 std::vector<double> Sequence(int64_t count);
 Numbers SequenceOf(std::vector<int64_t> dims);
 TestBlob BlobOf(std::vector<int64_t> dims);

@@ -1,4 +1,4 @@
-// Recurrent layers against their definitions.
+// Tests recurrent layers against their definitions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,8 @@ struct Unit {
   std::vector<double> h, c;
 };
 
-// One step; x is the part of the gates that is known before.
+// Computes one step. `gates` is the part of the gates that depends on x,
+// computed beforehand.
 Unit LstmStep(const std::vector<double>& gates, double cont, const Unit& before,
               const std::vector<float>& w) {
   const size_t d = before.h.size();
@@ -51,7 +52,7 @@ TEST(Layers, LstmBeginsAnewAndKeepsItsState) {
   ExpectNumbers(RunLayer(R"(type: "LSTM" recurrent_param { num_output: 2 })",
                          {x, cont}, {wx, b, wh}, 1, {h0, c0}),
                 {y, h, c});
-  // The same states as bottoms and tops.
+  // Passes the same states as bottoms and tops.
   auto stepped = [](Numbers state) {
     state.dims.insert(state.dims.begin(), 1);
     return state;

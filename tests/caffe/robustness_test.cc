@@ -1,5 +1,5 @@
-// Files with damaged bytes: any result but a crash. Meant for --config=asan
-// too.
+// Tests files with damaged bytes: every result but a crash is right. Meant for
+// --config=asan, too.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -20,8 +20,8 @@ StatusOr<graph::Graph> Import(const std::string& prototxt,
       nullptr, {});
 }
 
-// The attempts of damaged nets with a model's weights, and of a model's net
-// with damaged weights.
+// The first imports damaged nets with a model's weights, the second a model's
+// net with damaged weights.
 frontends::Attempt OfPrototxt(const std::string& caffemodel) {
   return [caffemodel](const std::string& prototxt) {
     return Import(prototxt, caffemodel).status();
@@ -58,7 +58,7 @@ TEST(Robustness, EveryTruncation) {
   }
 }
 
-// Each number of a text as one that is far off: extents, axes, counts.
+// Replaces each number of a text by an absurd one: extents, axes, counts.
 TEST(Robustness, AbsurdNumbers) {
   for (const SampleModel& model : SampleModels()) {
     const std::string& text = model.prototxt;

@@ -1,4 +1,4 @@
-// Layers of windows: convolution, pooling and their like.
+// Tests layers with windows, such as convolution and pooling.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,7 +123,7 @@ TEST(Layers, DeconvolutionOfGroups) {
                 {y});
 }
 
-// A filler that is no random one stands for weights that are not there.
+// A filler that is not random gives the weights that a file lacks.
 TEST(Layers, BilinearFiller) {
   ExpectNumbers(RunLayer(R"(type: "Deconvolution" convolution_param {
       num_output: 1 kernel_size: 4 stride: 2 pad: 1 bias_term: false
@@ -211,7 +211,8 @@ TEST(Layers, PoolingOfOtherKinds) {
                             pool: STOCHASTIC })",
                          {x}),
                 {F32({1, 1, 1, 2}, {51.0 / 13, 74.0 / 16})});
-  // The second top says where the largest are; Upsample puts them back.
+  // The second top has the positions of the largest values; Upsample puts them
+  // back.
   ExpectNumbers(RunLayer(R"(type: "Pooling" pooling_param { kernel_size: 2
                             stride: 2 })",
                          {x}, {}, 2),
@@ -227,7 +228,7 @@ TEST(Layers, PoolingOfOtherKinds) {
 
 TEST(Layers, Spp) {
   const Numbers x = F32({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-  // Two bins of 2, with padding of 1 before and behind.
+  // Two bins of 2, with padding of 1 on both sides.
   ExpectNumbers(RunLayer(R"(type: "SPP" spp_param { pyramid_height: 2 })", {x}),
                 {F32({1, 5}, {9, 1, 3, 7, 9})});
   ExpectNumbers(RunLayer(R"(type: "SPP" spp_param { pyramid_height: 1 })", {x}),

@@ -1,4 +1,4 @@
-// Detectron's operators against plain loops of their definitions.
+// Tests Detectron's operators against plain loops of their definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string Reals(const std::string& name, const Values& values) {
   return text + " }\n";
 }
 
-// A box moved and clipped, as Detectron has it.
+// Moves and clips a box as Detectron does.
 Box Moved(const Box& box, const Values& change, const Values& weights,
           double height, double width, double extra, double end) {
   Box moved = {};
@@ -165,9 +165,9 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
   }
   struct Case {
     std::string arguments;
-    size_t most;  // of all classes
+    size_t most;  // largest number of detections of all classes together
     bool agnostic, of_background;
-    double first;  // class that is given
+    double first;  // number of the first class in the result
   };
   const Case cases[] = {
       {Int("detections_per_im", 5), 5, false, true, 1},
@@ -187,7 +187,8 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
         boxes.push_back(BoxAt(all, (i * given + column) * 4));
       return boxes;
     };
-    // Where boxes lack the background it is the last one of the scores.
+    // If boxes have no column for the background, the background is the last
+    // score.
     const auto score = [&](size_t i, size_t label) {
       return scores[i * kClasses + label - (c.of_background ? 0 : 1)];
     };
@@ -205,7 +206,7 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
            Unsuppressed(order, boxes_of(label), 0.4, kCount, 1))
         found.push_back({label, i});
     }
-    // The worst ones go.
+    // The detections with the lowest scores are dropped.
     while (found.size() > c.most) {
       found.erase(std::min_element(
           found.begin(), found.end(), [&](const Found& a, const Found& b) {
@@ -237,7 +238,7 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
   }
 }
 
-// Two images at once give what each gives alone, one behind the other.
+// Two images at once give the results of each image alone, one after the other.
 TEST(Caffe2Detection, BoxWithNmsLimitOfImages) {
   constexpr size_t kClasses = 3;
   const std::vector<size_t> counts = {5, 9};
@@ -318,7 +319,7 @@ TEST(Caffe2Detection, Pyramids) {
   ExpectNumbers(
       Op("DistributeFpnProposals").Input(F32({4, 5}, regions)).Results(5).Run(),
       distributed({0, 1, 2, 3}));
-  // Two levels of regions, the best three of which stay.
+  // There are two levels of regions; the best three regions are kept.
   const Values first(regions.begin(), regions.begin() + 10);
   const Values second(regions.begin() + 10, regions.end());
   const std::vector<size_t> best = {3, 0, 2};
@@ -365,7 +366,8 @@ TEST(Caffe2Detection, RegionsOfMaps) {
                     {F32({3, 2, 2, 2}, expected)});
     }
   }
-  // A map of one channel per bin, each of one value: its own mean.
+  // A map with one channel per bin, in which all elements have one value: the
+  // mean is that value.
   Values constant;
   for (const double v : {1, 2, 3, 4})
     constant.insert(constant.end(), kHeight * kWidth, v);

@@ -1,5 +1,5 @@
-// Caffe2's nets from anyone: importing, compiling, loading and running them
-// under limits must not do harm. An input is a predict net, the word
+// Fuzzes Caffe2 nets from strangers: importing, compiling, loading and running
+// them under limits must not do harm. An input is a predict net, the word
 // "@init-net@", and an init net. Half of the changes are made to bytes, half to
 // words.
 //
@@ -16,7 +16,7 @@
 
 namespace {
 
-// Binary nets have bytes of 0 anywhere.
+// Binary nets may have bytes 0 anywhere, so a word separates the two.
 constexpr std::string_view kBetween = "@init-net@";
 
 }  // namespace

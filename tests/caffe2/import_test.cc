@@ -1,5 +1,5 @@
-// Whole models: both forms of nets, pairs of files, inputs; what errors say;
-// damaged files.
+// Tests whole models: both forms of nets, pairs of files, inputs, error
+// messages, and damaged files.
 #include "frontends/caffe2/import.h"
 
 #include <gmock/gmock.h>
@@ -44,11 +44,12 @@ std::string ErrorOf(const std::string& predict, const std::string& init = "") {
 }
 
 TEST(Caffe2Models, BothFormsGiveTheSame) {
-  // An image of ones, padded by one, under windows of 2 by 2: corners, edges
-  // and the middle of the first channel are sums of its kernel's parts.
+  // The image is all ones, padded by one, and windows are 2 by 2: at the
+  // corners, at the edges and in the middle the first channel has sums of parts
+  // of its kernel.
   const Numbers image = F32({1, 1, 4, 4}, std::vector<double>(16, 1));
-  // Pooled by 2: the 5 x 5 results of each channel are 3 x 3, in which each
-  // weight is 0.25.
+  // Pooling by 2 makes 3 x 3 of the 5 x 5 results of each channel, with a
+  // weight of 0.25 for each.
   const auto pooled_sum = [](const double(&k)[4], double bias) {
     double conv[5][5], sum = 0;
     for (int y = 0; y < 5; ++y) {
@@ -86,7 +87,7 @@ TEST(Caffe2Models, BothFormsGiveTheSame) {
   }
 }
 
-// A field of a message that is a message, a string or packed numbers.
+// Writes a field of a message that is a message, a string or packed numbers.
 std::string Part(int field, const std::string& bytes) {
   std::string part(1, static_cast<char>(field << 3 | 2));
   for (size_t rest = bytes.size(); true; rest >>= 7) {
@@ -96,7 +97,7 @@ std::string Part(int field, const std::string& bytes) {
 }
 
 TEST(Caffe2Models, ManyFloats) {
-  // Weights of several kilobytes, which are not left to protobuf's parser.
+  // Weights of several kilobytes are not parsed by protobuf's own parser.
   constexpr int kCount = 6000;
   std::vector<double> values;
   std::string tagged, packed;
@@ -138,7 +139,7 @@ TEST(Caffe2Models, ManyFloats) {
 
 TEST(Caffe2Models, ConstantsAlone) {
   const SampleModel& model = Sample("elements");
-  // Its first external input is none, and nothing is open.
+  // The net's first external input is a constant, and it has no open input.
   ExpectNumbers(
       RunCaffe2(model.predict_net, model.init_net, {}),
       {F32({2, 2, 1}, {14, 12, 28, 26}), I64({2, 2, 1}, {1, 1, 1, 1})});
@@ -160,14 +161,14 @@ TEST(Caffe2Models, InputsAndTheirDims) {
   const std::string weights =
       "op { type: 'ConstantFill' output: 'w' arg { name: 'shape' ints: 2 ints: "
       "3 ints: 1 ints: 1 } }";
-  // The weights tell rank and channels.
+  // Rank and channels follow from the weights.
   EXPECT_EQ(type_of(ConvNet(""), weights), "data: f32[N, 3, data_2, data_3]");
   const std::string last =
       "op { type: 'ConstantFill' output: 'w' arg { name: 'shape' ints: 2 ints: "
       "1 ints: 1 ints: 3 } }";
   EXPECT_EQ(type_of(ConvNet("arg { name: 'order' s: 'NHWC' }"), last),
             "data: f32[N, data_1, data_2, 3]");
-  // The data is filled, too: that is how it was exported.
+  // The init net fills the data, too, with the shape of the export.
   EXPECT_EQ(
       type_of(ConvNet(""), weights + "op { type: 'ConstantFill' output: 'data' "
                                      "arg { name: 'shape' ints: 1 ints: 3 "
@@ -176,7 +177,8 @@ TEST(Caffe2Models, InputsAndTheirDims) {
   EXPECT_EQ(type_of("op { type: 'Relu' input: 'x' output: 'x' }", ""),
             "model 'predict_net.pb': input 'x': the model does not say how "
             "many dims it has: give its shape (--shape), or a value");
-  // Indices are integers; blobs that are written anew are others.
+  // The indices of Gather must be integers. A blob that is written again under
+  // the same name is another value.
   frontends::ImportOptions options;
   options.input_shapes["i"] = {2};
   const auto graph = Import(
@@ -220,7 +222,7 @@ TEST(Caffe2Errors, UnsupportedOperators) {
   EXPECT_THAT(ErrorOf(OneNode("RecurrentNetwork")),
               HasSubstr("recurrent nets inside of a net are not here yet"));
   EXPECT_THAT(ErrorOf(OneNode("ReluGradient")), HasSubstr("for training"));
-  // What trains fills, but only of what the net takes.
+  // A random filler is an error only for a blob that the net reads.
   const std::string xavier =
       "op { type: 'XavierFill' output: 'w' arg { name: 'shape' ints: 2 } }";
   EXPECT_THAT(ErrorOf(ConvNet(""), xavier), HasSubstr("XavierFill"));
@@ -313,7 +315,7 @@ TEST(Caffe2Files, OneFormatSaysSo) {
   }
 }
 
-// Any result but a crash.
+// Every result but a crash is right.
 TEST(Caffe2Robustness, EveryByteChangedAndEveryTruncation) {
   for (const SampleModel& model : caffe2::SampleModels()) {
     const auto change_predict = [&](const std::string& damaged) {

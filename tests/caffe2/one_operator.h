@@ -1,5 +1,5 @@
-// One Caffe2 operator, run end to end: two nets are made, imported, compiled
-// and executed, with operands and results written as numbers.
+// Runs one Caffe2 operator end to end: makes two nets, imports, compiles and
+// executes them, with operands and results written as numbers.
 //
 //   OneCaffe2Operator op("LeakyRelu", Real("alpha", 0.5));
 //   op.Input(F32({2}, {-2, 3}));
@@ -20,13 +20,13 @@
 
 namespace ember::tests {
 
-// Arguments as text, which may be joined.
+// Return arguments as text. The texts may be concatenated.
 std::string Int(const std::string& name, int64_t value);
 std::string Ints(const std::string& name, const std::vector<int64_t>& values);
 std::string Real(const std::string& name, double value);
 std::string Word(const std::string& name, const std::string& value);
 
-// Imports, compiles and runs; all results.
+// Imports, compiles and runs. Returns all results.
 StatusOr<std::vector<Numbers>> RunCaffe2(
     const std::string& predict_net, const std::string& init_net,
     const std::vector<Numbers>& inputs,
@@ -37,9 +37,9 @@ class OneCaffe2Operator {
   explicit OneCaffe2Operator(std::string type, std::string arguments = "")
       : type_(std::move(type)), arguments_(std::move(arguments)) {}
 
-  // The next operand, given when run.
+  // Adds the next operand, which is given at run time.
   OneCaffe2Operator& Input(Numbers value);
-  // The next operand, filled by the init net.
+  // Adds the next operand, which the init net fills.
   OneCaffe2Operator& Constant(Numbers value);
   OneCaffe2Operator& Results(int count) {
     results_ = count;

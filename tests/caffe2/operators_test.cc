@@ -1,4 +1,4 @@
-// Single operators against their definitions.
+// Tests single operators against their definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -125,8 +125,8 @@ TEST(Caffe2Operators, OfTwoOperands) {
   ExpectNumbers(Op("Not").Constant(p).Run(), {Bools({4}, {1, 1, 0, 0})});
 }
 
-// With "broadcast" the second operand has dims of the first from an axis on;
-// without it numpy's rules hold.
+// The argument "broadcast" gives the second operand dims of the first from an
+// axis on. Without it numpy's rules hold.
 TEST(Caffe2Operators, Broadcasting) {
   const Numbers a = F32({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto add = [&](const std::string& arguments, const Numbers& b) {
@@ -165,7 +165,7 @@ TEST(Caffe2Operators, PRelu) {
                 {F32({1, 2, 2}, {-0.5, -4, -1.5, 4})});
 }
 
-// [O, I / groups, h, w], and [O, h, w, I].
+// Weights are [O, I / groups, h, w], or [O, h, w, I].
 TEST(Caffe2Operators, Conv) {
   Op grouped("Conv", Int("kernel_h", 1) + Int("kernel_w", 2) +
                          Ints("strides", {1, 2}) + Ints("pads", {0, 1, 0, 1}) +
@@ -174,12 +174,12 @@ TEST(Caffe2Operators, Conv) {
   grouped.Constant(F32({2, 1, 1, 2}, {1, 10, 100, 1000}));
   grouped.Constant(F32({2}, {0, 0.5}));
   ExpectNumbers(grouped.Run(), {F32({1, 2, 1, 2}, {10, 32, 4000.5, 6500.5})});
-  // Rows of channels; the kernel weighs (place, channel).
+  // Channels are last; the kernel's elements are (position, channel).
   Op last("Conv", Ints("kernels", {1, 2}) + Word("order", "NHWC"));
   last.Input(F32({1, 1, 3, 2}, {1, 2, 3, 4, 5, 6}));
   last.Constant(F32({1, 1, 2, 2}, {1, 10, 100, 1000}));
   ExpectNumbers(last.Run(), {F32({1, 1, 2, 1}, {4321, 6543})});
-  // SAME, with the odd padding behind.
+  // SAME, with the odd padding at the end.
   Op same("Conv", Int("kernel", 2) + Int("legacy_pad", 2));
   same.Input(F32({1, 1, 1, 2}, {1, 2}));
   same.Constant(F32({1, 1, 2, 2}, {1, 10, 100, 1000}));
@@ -190,7 +190,7 @@ TEST(Caffe2Operators, Conv) {
   ExpectNumbers(dilated.Run(), {F32({1, 1, 2}, {31, 42})});
 }
 
-// [I, O, h, w], and [I, h, w, O].
+// Weights are [I, O, h, w], or [I, h, w, O].
 TEST(Caffe2Operators, ConvTranspose) {
   Op op("ConvTranspose", Ints("kernels", {1, 2}) + Ints("strides", {1, 2}) +
                              Ints("adjs", {0, 1}));
@@ -210,7 +210,7 @@ TEST(Caffe2Operators, Pooling) {
   const std::string window = Int("kernel_h", 1) + Int("kernel_w", 3) +
                              Int("stride_h", 1) + Int("stride_w", 2);
   ExpectNumbers(Op("MaxPool", window).Input(x).Run(), {F32({1, 1, 1, 1}, {3})});
-  // One more window where some of the image is left, as Caffe has it.
+  // There is one more window if a part of the image is left, as in Caffe.
   ExpectNumbers(Op("MaxPool", window + Int("legacy_pad", 3)).Input(x).Run(),
                 {F32({1, 1, 1, 2}, {3, 5})});
   ExpectNumbers(Op("AveragePool", window + Int("legacy_pad", 3)).Input(x).Run(),
@@ -315,7 +315,7 @@ TEST(Caffe2Operators, Normalizations) {
                 {F32({1, 2}, {0.6, 0.8})});
   ExpectNumbers(Op("NormalizeL1").Input(F32({1, 2}, {-1, 3})).Run(),
                 {F32({1, 2}, {-0.25, 0.75})});
-  // Over all dims behind the axis.
+  // The sum is over all dims from the axis on.
   const double sum = std::exp(1.0) + std::exp(2.0);
   ExpectNumbers(Op("Softmax").Input(F32({1, 2, 1}, {1, 2})).Run(),
                 {F32({1, 2, 1}, {std::exp(1.0) / sum, std::exp(2.0) / sum})});
@@ -398,7 +398,7 @@ TEST(Caffe2Operators, Movement) {
                 {F32({2, 1}, {1, 4}), F32({2, 2}, {2, 3, 5, 6})});
   ExpectNumbers(Op("Split", Int("axis", 0)).Input(x).Results(2).Run(),
                 {F32({1, 3}, {1, 2, 3}), F32({1, 3}, {4, 5, 6})});
-  // -1 ends behind the last element, -2 before it.
+  // An end of -1 is after the last element, -2 is before it.
   ExpectNumbers(Op("Slice", Ints("starts", {1, 0}) + Ints("ends", {-1, -2}))
                     .Input(x)
                     .Run(),
@@ -413,7 +413,7 @@ TEST(Caffe2Operators, Movement) {
                     .Input(F32({1, 4, 1, 1}, {1, 2, 3, 4}))
                     .Run(),
                 {F32({1, 4, 1, 1}, {1, 3, 2, 4})});
-  // An image for each place in a block of 2 by 2.
+  // There is one image for each position in a block of 2 by 2.
   const Numbers image = F32({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
   const Numbers places = F32({4, 1, 1, 2}, {1, 3, 2, 4, 5, 7, 6, 8});
   ExpectNumbers(Op("SpaceToBatch").Input(image).Run(), {places});
@@ -438,7 +438,7 @@ TEST(Caffe2Operators, Movement) {
                 {F32({1, 1, 1, 6}, {1, 1, 2, 2, 3, 3})});
   ExpectNumbers(Op("ResizeNearest", Real("width_scale", 1.5)).Input(row).Run(),
                 {F32({1, 1, 1, 4}, {1, 1, 2, 3})});
-  // Corners stay.
+  // The corners keep their values.
   ExpectNumbers(Op("UpsampleBilinear", Real("width_scale", 2)).Input(row).Run(),
                 {F32({1, 1, 1, 6}, {1, 1.4, 1.8, 2.2, 2.6, 3})});
   ExpectNumbers(Op("RoIPool", Int("pooled_h", 1) + Int("pooled_w", 2))

@@ -16,8 +16,8 @@ bool IsOfName(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-// The lines of comments and empty ones at the end of a body belong to the
-// section behind it.
+// Removes the comments and empty lines at the end of a body. They belong to the
+// next section.
 std::string TakeComment(std::string& body) {
   size_t begin = body.size();
   while (begin > 0) {
@@ -143,8 +143,8 @@ std::string Substituted(std::string_view text,
 
 namespace {
 
-// Words, of which one in quotes may hold blanks and commas; a comma outside of
-// quotes is a word.
+// Splits a text into words. A word in quotes may hold blanks and commas; a
+// comma outside of quotes is a word.
 std::vector<std::string> Tokens(std::string_view text) {
   std::vector<std::string> tokens;
   bool is_inside = false, is_quoted = false;

@@ -1,4 +1,4 @@
-// Runs the files of cases of the folders beside it: tests/cases/README.md.
+// Runs the files of cases in the subfolders: tests/cases/README.md.
 //
 //   bazel test //tests/cases:cases_test
 //   bazel run //tests/cases:cases_test -- --gtest_filter='*/split*'
@@ -39,7 +39,7 @@ std::vector<fs::path> FindFiles(const fs::path& folder) {
   return files;
 }
 
-// Runs one file; its text afterwards.
+// Runs one file and returns its text afterwards.
 std::string RunOne(Runner& runner, const fs::path& path) {
   StatusOr<CaseFile> file = CaseFile::Parse(ReadText(path), path.string());
   EXPECT_TRUE(file.ok()) << file.status().message();
@@ -61,7 +61,8 @@ class CaseTest : public ::testing::Test {
   const fs::path path_;
 };
 
-// An executor that is there but ran nothing would be a hole that nobody sees.
+// Fails if an executor that this machine has ran nothing, which would otherwise
+// go unnoticed.
 class ExecutorsTest : public ::testing::Test {
  public:
   explicit ExecutorsTest(const Runner& runner) : runner_(runner) {}

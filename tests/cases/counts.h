@@ -1,5 +1,5 @@
-// What cases checked, and which executors ran them: said at the end of each
-// run, so that what was not run is seen. Plain values.
+// Counts what cases checked and which executors ran them. They are printed at
+// the end of each run, so that gaps are visible. Plain values.
 #ifndef EMBER_TESTS_CASES_COUNTS_H_
 #define EMBER_TESTS_CASES_COUNTS_H_
 
@@ -18,7 +18,8 @@ struct Counts {
   int64_t subjects = 0;  // each instance of a template counts
   std::map<std::string, int64_t> expectations;  // by keyword
   std::map<std::string, OfExecutor> executors;
-  std::map<std::string, std::string> missing;  // executors, and why
+  // Reasons why executors are missing.
+  std::map<std::string, std::string> missing;
 
   // A line for the expectations, and one for each executor.
   std::string ToText() const;

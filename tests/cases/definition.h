@@ -1,5 +1,5 @@
-// The definition of what a case computes: what all executors are compared with,
-// and what expectations are written from. Thread-safe.
+// Computes the definition of a case's subject. All executors are compared with
+// it, and expectations are written from it. Thread-safe.
 #ifndef EMBER_TESTS_CASES_DEFINITION_H_
 #define EMBER_TESTS_CASES_DEFINITION_H_
 
@@ -12,13 +12,14 @@
 
 namespace ember::cases {
 
-// The evaluator of dispatches, or that of nests.
+// Runs the evaluator of dispatches or that of loop nests.
 Status RunDefinition(const Subject& subject,
                      const std::vector<int64_t>& parameters,
                      std::vector<Bytes>& buffers);
 
-// kInternal, with the reason, where tasks, invocations or lanes of a nest touch
-// what others store, so that their order counts.
+// kInternal, with the reason, if the nest has a data race: its tasks,
+// invocations or lanes access what others store, so that the result depends on
+// their order.
 Status CheckRaces(const Subject& subject,
                   const std::vector<int64_t>& parameters,
                   std::vector<Bytes> buffers);

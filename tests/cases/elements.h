@@ -1,10 +1,10 @@
-// Elements of buffers as text, and the comparison of results.
+// Prints and parses elements of buffers, and compares results.
 //
 //   EMBER_ASSIGN_OR_RETURN(uint64_t bits, ParseElement("-1.5", DType::kF32));
 //   PrintElements(DType::kI32, bytes) == "1 2 -3"
 //
-// Integers are decimal; floats are as short as parses back to the same bits, or
-// inf, -inf, nan (any NaN); bools are 0 and 1. Thread-safe.
+// Integers are decimal. Floats have the shortest text that parses back to the
+// same bits, or are inf, -inf, nan (any NaN). Bools are 0 and 1. Thread-safe.
 #ifndef EMBER_TESTS_CASES_ELEMENTS_H_
 #define EMBER_TESTS_CASES_ELEMENTS_H_
 
@@ -27,20 +27,21 @@ std::string PrintElements(DType type, std::span<const uint8_t> bytes);
 
 int64_t CountElements(DType type, std::span<const uint8_t> bytes);
 
-// What inputs hold that a case says nothing of: small numbers, of which sums
-// are exact in any order; floats are halves from -4 to 4, integers 0 to 4. The
-// same for a buffer of the same number in every case.
+// Returns an element of an input for which a case gives no values: a small
+// number, so that sums are exact in any order. Floats are multiples of a half
+// from -4 to 4, integers 0 to 4. They depend only on the number of the buffer
+// and of the element.
 uint64_t SmallElement(DType type, size_t buffer, int64_t element);
 
 struct Tolerance {
-  // For floats: |a - b| <= tolerance * (1 + |a|).
+  // Floats are equal if |a - b| <= tolerance * (1 + |a|).
   double relative = 0;
-  bool zeros_are_equal = false;         // whatever their sign
-  bool subnormals_may_be_zero = false;  // of types other than f64
+  bool zeros_are_equal = false;         // ignores their sign
+  bool subnormals_may_be_zero = false;  // for types other than f64
 };
 
-// "element 3: expected 1, found 2", or empty: equal, any NaN as good as
-// another.
+// Returns "element 3: expected 1, found 2", or "" if all are equal. All NaNs
+// are equal.
 std::string FirstDifference(DType type, std::span<const uint8_t> expected,
                             std::span<const uint8_t> found,
                             const Tolerance& tolerance);

@@ -1,4 +1,4 @@
-// What runs cases: a row for each executor that there is.
+// The executors that run cases, a row for each.
 //
 //   for (const Executor& executor : Executors()) {
 //     const std::string missing = executor.missing();  // "no Vulkan device"
@@ -25,12 +25,12 @@ namespace ember::cases {
 
 struct Run {
   std::vector<int64_t> parameters;
-  // Tasks, invocations or lanes of the nest touch what others store, so that
-  // only running them in order gives what the evaluator gives.
+  // True if the nest has a data race between tasks, invocations or lanes, so
+  // that only sequential execution gives the evaluator's results.
   bool has_races = false;
 };
 
-// One of: ran with a status, or declined with a reason.
+// The outcome of a run: a status, or the reason why the executor declined.
 struct Outcome {
   Status status;
   std::string declined;
@@ -39,7 +39,7 @@ struct Outcome {
   static Outcome Declined(std::string_view reason) {
     return {OkStatus(), std::string(reason)};
   }
-  // kUnimplemented is how compilers decline.
+  // Compilers decline with kUnimplemented.
   static Outcome Of(const Status& status) {
     return status.code() == StatusCode::kUnimplemented
                ? Declined(status.message())
@@ -50,29 +50,31 @@ struct Outcome {
 struct Executor {
   std::string_view name;
   std::string_view doc;
-  bool runs_dispatches = false;  // as such; all others run their nests
+  // Without a loop nest; all others run the dispatch's nest.
+  bool runs_dispatches = false;
   bool runs_nests = false;
-  // Declining is no failure: it depends on the device.
+  // True if declining is not a failure, as it depends on the device.
   bool may_decline = false;
-  // Errors have the definition's words, not its code alone.
+  // True if errors have the definition's message, not only its code.
   bool has_same_messages = false;
   bool zeros_are_equal = false;
-  // Empty, or what this machine lacks to run it.
+  // Returns "", or what this machine lacks to run the executor.
   std::function<std::string()> missing;
-  // Of types other than f64; otherwise they may be taken for zero.
+  // True if subnormal numbers of types other than f64 are kept; otherwise they
+  // may be treated as zero.
   std::function<bool()> keeps_subnormals;
-  // buffers: inputs and outputs, which the run changes.
+  // `buffers` are the inputs and outputs. The run changes them.
   std::function<Outcome(const Subject& subject, const Run& run,
                         std::vector<Bytes>& buffers)>
       run;
-  // What the nest's code for a target takes, a line for each phase; needs no
-  // device. Null: nothing is known.
+  // Returns the resources that the nest's code for a target needs, a line for
+  // each phase. It needs no device. Null: unknown.
   std::function<StatusOr<std::string>(const loops::LoopNest& nest,
                                       std::string_view target)>
       figures;
 };
 
-// In executors.cc: the library :executors.
+// Defined in executors.cc, the library :executors.
 std::span<const Executor> Executors();
 
 }  // namespace ember::cases

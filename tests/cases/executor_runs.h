@@ -1,5 +1,5 @@
-// The functions behind the rows of executors.cc that are no back ends, each in
-// a file of its own.
+// Functions of the rows of executors.cc that are not back ends, each in a file
+// of its own.
 #ifndef EMBER_TESTS_CASES_EXECUTOR_RUNS_H_
 #define EMBER_TESTS_CASES_EXECUTOR_RUNS_H_
 
@@ -14,8 +14,8 @@ namespace ember::cases {
 Outcome RunTierZero(const Subject& subject, const Run& run,
                     std::vector<Bytes>& buffers);
 
-// nest_evaluator.cc: the definition of loop nests, forwards and backwards,
-// parameters open and as constants.
+// nest_evaluator.cc: the definition of loop nests, in forward and reverse
+// order, with open and with constant parameters.
 Outcome RunNestEvaluator(const Subject& subject, const Run& run,
                          std::vector<Bytes>& buffers);
 

@@ -11,7 +11,7 @@ using nests::NestRunner;
 std::string NothingMissing() { return ""; }
 bool Keeps() { return true; }
 
-// The nest of a dispatch by the back end's default schedule, or a nest.
+// Runs a nest, or the nest of a dispatch by the back end's default schedule.
 Outcome RunNest(const NestRunner& runner, const Subject& subject,
                 const Run& run, std::vector<Bytes>& buffers) {
   if (runner.is_device && run.has_races)

@@ -72,7 +72,8 @@ class Instance {
       invalid_ = subject.status();
   }
 
-  // What a section says, where its text is what is found.
+  // Compares a section's text with the text that was found, or writes that text
+  // into it.
   Status Expect(Section& section, const std::string& found) {
     if (bless_ && section.body.find('$') == std::string::npos) {
       section.body = Concat({Trimmed(found), "\n"});
@@ -111,8 +112,8 @@ class Instance {
         "unlowered, valid, invalid, run, declined or figures");
   }
 
-  // The frame with the section's statements in place of $BODY is a nest that
-  // verifies, or, with operands, one that does not and says them.
+  // Puts the section's statements into the frame in place of $BODY. The nest
+  // must verify, or, with operands, fail with that message.
   Status CheckFrame(Section& section) {
     if (section.keyword != "accepts" && section.keyword != "rejects")
       return InvalidArgumentError("expected accepts or rejects in a frame");
@@ -124,7 +125,7 @@ class Instance {
       if (subject.ok()) return OkStatus();
       return InvalidArgumentError(Concat({"expected no error, found ", found}));
     }
-    // "loops @t: phase 0: " is the frame's.
+    // The beginning, "loops @t: phase 0: ", comes from the frame.
     constexpr std::string_view kContext = ": phase 0: ";
     if (const size_t at = found.find(kContext); at != std::string::npos)
       found = found.substr(at + kContext.size());
@@ -138,13 +139,13 @@ class Instance {
         Concat({"expected '", expected, "', found '", found, "'"}));
   }
 
-  // It is legal.
+  // Checks that the schedule is legal.
   Status CheckSchedule(Section& section) {
     subject_->schedule = Text(section.body);
     return subject_->Scheduled(nullptr).status();
   }
 
-  // "has", "lacks" or "is", of a text.
+  // Checks that a text "has", "lacks" or "is" the section's.
   Status CheckPart(Section& section, const std::string& text) {
     if (section.operands == "is") return Expect(section, text);
     const bool has =
@@ -169,7 +170,8 @@ class Instance {
     return CheckPart(section, schedule.ToText());
   }
 
-  // The operands are a line of a schedule, which must change nothing.
+  // Checks a section whose operands are a line of a schedule that must be
+  // refused and change nothing.
   Status CheckLine(Section& section, StatusCode code) {
     EMBER_ASSIGN_OR_RETURN(schedule::Schedule schedule,
                            subject_->Scheduled(nullptr));
@@ -239,7 +241,7 @@ class Instance {
     return OkStatus();
   }
 
-  // Others are what is expected.
+  // True for lines that give inputs. Other lines are expectations.
   bool IsInputLine(const std::string& line) const {
     if (!line.starts_with('%')) return false;
     if (line.find(" before =") != std::string::npos) return true;
@@ -282,7 +284,8 @@ class Instance {
     const bool is_known = std::ranges::any_of(
         table_,
         [&](const Executor& executor) { return executor.name == words[0]; });
-    if (is_known) return OkStatus();  // it is missing here, which is said
+    // Missing on this machine, which is reported.
+    if (is_known) return OkStatus();
     return InvalidArgumentError(
         Concat({"expected an executor, found '", words[0], "'"}));
   }

@@ -1,5 +1,5 @@
-// One subject of a file of cases and the sections that follow it, for one
-// choice of what a template leaves open. Internal to the runner.
+// Runs one subject of a file of cases and its sections, for one choice of a
+// template's values. Internal to the runner.
 #ifndef EMBER_TESTS_CASES_INSTANCE_H_
 #define EMBER_TESTS_CASES_INSTANCE_H_
 
@@ -21,26 +21,26 @@ struct Failure {
   std::string message;
 };
 
-// What the definition computed for a section `run`, over all instances and
-// calls of it.
+// The definition's results for a section `run`, over all its instances and
+// calls.
 struct RunResults {
-  std::vector<std::string> lines;  // of the last call
-  uint64_t hash = 0;               // of all of them
+  std::vector<std::string> lines;  // results of the last call
+  uint64_t hash = 0;               // hash of the results of all calls
   int64_t elements = 0;
   int calls = 0;
   double tolerance = 0;
 };
 
 struct InstanceRequest {
-  CaseFile& file;  // expectations are written to it where `bless`
-  size_t begin;    // section of the subject
-  size_t end;      // behind the last section
+  CaseFile& file;  // expectations are written to it with `bless`
+  size_t begin;    // number of the subject's section
+  size_t end;      // number after the last section
   const std::vector<Binding>& bindings;
-  std::span<const Executor> table;                // all that there are
-  const std::vector<const Executor*>& executors;  // those to run
+  std::span<const Executor> table;                // all executors
+  const std::vector<const Executor*>& executors;  // executors to run
   bool bless;
   Counts& counts;
-  std::map<size_t, RunResults>& results;  // by number of the section
+  std::map<size_t, RunResults>& results;  // results by number of the section
   std::vector<Failure>& failures;
 };
 

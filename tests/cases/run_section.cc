@@ -22,8 +22,8 @@ StatusOr<int64_t> ParseInteger(std::string_view text) {
   return value;
 }
 
-// "%x[3] = nan" as its parts; element is -1 without brackets. "%y before = 1"
-// is what an output holds before the call.
+// The parts of "%x[3] = nan"; `element` is -1 without brackets. "%y before = 1"
+// is the contents of an output before the call.
 struct Assignment {
   std::string name;
   int64_t element = -1;
@@ -77,7 +77,7 @@ Status Fill(const Argument& argument, const Assignment& assignment,
   return OkStatus();
 }
 
-// Empty, or what is wrong with an executor's outcome.
+// Returns "", or what is wrong with an executor's outcome.
 std::string Judge(const Subject& subject, const Executor& executor,
                   const std::vector<Argument>& arguments, double tolerance,
                   const Status& wanted, const std::vector<Bytes>& expected,
@@ -233,7 +233,7 @@ CallResult Call(const Subject& subject, const std::vector<int64_t>& parameters,
     if (!outcome.declined.empty()) {
       const std::string reason = ReasonClass(outcome.declined);
       ++count.declined[reason];
-      // That order counts is the case's, not the executor's.
+      // A data race is a fault of the case, not of the executor.
       if (!executor->may_decline && reason != "races") {
         result.wrong.push_back(
             Concat({executor->name, ParametersText(subject, parameters),

@@ -1,6 +1,6 @@
-// The parts of a section `run`: its operands, what buffers hold before a call,
-// what the definition computes from that, and whether every executor computes
-// the same. Internal to the runner. Thread-compatible.
+// Runs a section `run`: parses its operands, makes the buffers before a call,
+// computes the definition's results, and compares those of every executor.
+// Internal to the runner. Thread-compatible.
 #ifndef EMBER_TESTS_CASES_RUN_SECTION_H_
 #define EMBER_TESTS_CASES_RUN_SECTION_H_
 
@@ -14,14 +14,14 @@
 
 namespace ember::cases {
 
-// The operands of a section that runs something: "N = 3 5, M = 2 within 1e-5 on
-// llvm nest-evaluator".
+// The operands of a section that runs: "N = 3 5, M = 2 within 1e-5 on llvm
+// nest-evaluator".
 struct RunOperands {
   std::vector<std::vector<int64_t>> parameters;  // one list per call
   double tolerance = 0;
   std::vector<std::string> only;  // executors; empty: all
 
-  // Those of the executors that the case is for; the others are counted.
+  // Returns the executors that the case is for. The others are counted.
   std::vector<const Executor*> Choose(
       const std::vector<const Executor*>& executors, Counts& counts) const;
 
@@ -29,17 +29,17 @@ struct RunOperands {
                                      std::string_view text);
 };
 
-// What inputs and outputs hold before a call: SmallElement, but for what lines
-// such as "%x = 1 2" (repeated to the end), "%x[3] = nan" and "%y before = 0"
-// say. Other lines about outputs are expectations, which are left out here.
+// Makes the inputs and outputs before a call: SmallElement, unless lines such
+// as "%x = 1 2" (repeated to the end), "%x[3] = nan" and "%y before = 0" say
+// otherwise. Other lines about outputs are expectations and are ignored here.
 StatusOr<std::vector<Bytes>> MakeBuffers(const std::vector<Argument>& arguments,
                                          const std::vector<std::string>& lines);
 
-// The outcome of one call by the definition, and what executors made of it.
+// The definition's outcome of one call, and the executors' differences from it.
 struct CallResult {
   std::vector<std::string> lines;  // "%y = 1 2 3", or "error: …"
-  uint64_t hash = 0;               // of outputs and error
-  int64_t elements = 0;            // of outputs
+  uint64_t hash = 0;               // hash of outputs and error
+  int64_t elements = 0;            // number of elements of the outputs
   std::vector<std::string> wrong;  // "llvm: %y: element 3: …"
 };
 
@@ -48,7 +48,7 @@ CallResult Call(const Subject& subject, const std::vector<int64_t>& parameters,
                 const std::vector<Bytes>& before, double tolerance,
                 const std::vector<const Executor*>& executors, Counts& counts);
 
-// How a reason is counted: up to its first ':'.
+// Returns the class by which a reason is counted: its text up to the first ':'.
 std::string ReasonClass(std::string_view reason);
 
 }  // namespace ember::cases

@@ -28,7 +28,7 @@ std::string HashText(uint64_t hash) {
   return text;
 }
 
-// The lines of a `run` that say what is expected.
+// True for the lines of a `run` that are expectations.
 bool IsExpectation(const std::string& line,
                    const std::vector<std::string>& results) {
   if (line.starts_with("results = ") || line.starts_with("error: "))
@@ -40,8 +40,8 @@ bool IsExpectation(const std::string& line,
   return false;
 }
 
-// What stands in the file. A hash is of exact results only: of others the
-// definition may have another last digit with another library of functions.
+// Returns the lines for the file. Only exact results have a hash: others may
+// have another last digit with another math library.
 std::vector<std::string> LinesOf(const RunResults& results) {
   if (results.calls == 1 && results.elements <= kMaxElementsInFile)
     return results.lines;
@@ -49,7 +49,7 @@ std::vector<std::string> LinesOf(const RunResults& results) {
   return {Concat({"results = ", HashText(results.hash)})};
 }
 
-// Words are equal, or numbers within the tolerance.
+// True if the words are equal, or are numbers within the tolerance.
 bool IsSameLine(const std::string& expected, const std::string& found,
                 double tolerance) {
   const std::vector<std::string> a = SplitWords(expected);

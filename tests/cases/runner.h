@@ -1,5 +1,5 @@
-// Runs a file of cases: what each section expects is checked, and what is to be
-// computed is computed by every executor (executor.h).
+// Runs a file of cases: checks the expectations of each section, and runs
+// subjects on every executor (executor.h).
 //
 //   Runner runner(Executors(), {});
 //   for (const Failure& failure : runner.RunFile(file)) …   // path:line: text
@@ -21,10 +21,10 @@
 namespace ember::cases {
 
 struct RunnerOptions {
-  // Expectations are written anew, from what the definition computes and what
-  // is said now; the others are still checked.
+  // True: texts and results in expectations are written anew from what is
+  // found. Other expectations are still checked.
   bool bless = false;
-  // Of executors; empty: all.
+  // Names of the executors to run; empty: all.
   std::vector<std::string> only;
 };
 
@@ -32,7 +32,8 @@ class Runner {
  public:
   Runner(std::span<const Executor> executors, RunnerOptions options);
 
-  // Empty: all is as expected. Changes the file where it blesses.
+  // Returns no failures if all is as expected. Changes the file if `bless` is
+  // set.
   std::vector<Failure> RunFile(CaseFile& file);
 
   const Counts& counts() const { return counts_; }

@@ -1,4 +1,4 @@
-// What a case is about: a dispatch with a schedule, or a loop nest.
+// The subject of a case: a dispatch with a schedule, or a loop nest.
 //
 //   EMBER_ASSIGN_OR_RETURN(Subject subject, Subject::OfDispatch(text, ""));
 //   EMBER_ASSIGN_OR_RETURN(std::vector<Buffer> buffers,
@@ -32,26 +32,26 @@ struct Argument {
   int64_t elements = 0;
 };
 
-// How a schedule is chosen where a case does not give one.
+// Chooses a schedule if a case does not give one.
 using Scheduler = std::function<Status(schedule::Schedule&)>;
 
 struct Subject {
-  // One of them.
+  // Exactly one of these is set.
   std::optional<tensor::Dispatch> dispatch;
   std::optional<loops::LoopNest> nest;
 
-  // Of a nest.
+  // Only for nests: true if the verifier accepted it.
   bool is_verified = true;
 
-  // Of a dispatch.
+  // Only for dispatches:
   std::vector<std::string> constants;   // inputs that never change
-  std::optional<std::string> schedule;  // lines
+  std::optional<std::string> schedule;  // lines of the schedule
 
-  // facts: "constant %w %b", for inputs that never change.
+  // `facts` is "constant %w %b" for inputs that never change.
   static StatusOr<Subject> OfDispatch(std::string_view text,
                                       std::string_view facts);
-  // facts: "unverified" for a nest that the verifier does not prove right, but
-  // is: code generation does not ask.
+  // `facts` is "unverified" for a nest that is right although the verifier
+  // cannot prove it. Code generation does not ask the verifier.
   static StatusOr<Subject> OfNest(std::string_view text,
                                   std::string_view facts = "");
 
@@ -60,17 +60,18 @@ struct Subject {
   StatusOr<std::vector<Argument>> Arguments(
       const std::vector<int64_t>& parameters) const;
 
-  // The dispatch taken apart; specialised: parameters as constants.
+  // Disassembles the dispatch. `specialised` has parameters that become
+  // constants.
   schedule::Computation Computation(
       const std::vector<int64_t>& specialised) const;
-  // The case's schedule; by_default's where it gives none, after axes were
-  // collapsed and dims split as for every kernel; the dispatch as it is written
-  // where by_default is null.
+  // Returns the case's schedule. If it gives none, axes are collapsed and dims
+  // split as for every kernel, and `by_default` schedules the result; if that
+  // is null, the dispatch stays as it is written.
   StatusOr<schedule::Schedule> Scheduled(
       const Scheduler& by_default,
       const std::vector<int64_t>& specialised = {}) const;
-  // The nest of that, or the case's own. kUnimplemented where no access can be
-  // proved in bounds.
+  // Returns the nest of that schedule, or the case's own nest. kUnimplemented
+  // if its accesses cannot be proved in bounds.
   StatusOr<loops::LoopNest> Nest(
       const Scheduler& by_default,
       const std::vector<int64_t>& specialised = {}) const;

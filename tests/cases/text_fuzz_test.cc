@@ -1,7 +1,8 @@
-// Dispatches, schedules and nests in text from anyone, as files of cases:
-// parsing, scheduling and lowering must not do harm. A dispatch that verifies
-// prints to a text that gives the same; whatever primitives a schedule got
-// through, its nest verifies, and so does the nest as text.
+// Fuzzes texts of dispatches, schedules and nests from strangers, as files of
+// cases: parsing, scheduling and lowering must not do harm. The text of a
+// verified dispatch must parse back to the same dispatch. Whatever primitives
+// were applied, the nest must verify, and so must the nest that is parsed from
+// its text.
 //
 //   ./dev fuzz --seconds=3600 //tests/cases:text_fuzz_test
 #include <cstddef>
@@ -36,7 +37,7 @@ void RunNest(std::string_view text) {
   EMBER_CHECK(loops::ToText(*again) == printed) << printed;
 }
 
-// The dispatch of the text, if it is one; null: it is none.
+// Returns the dispatch of the text, or an error.
 StatusOr<tensor::Dispatch> DispatchOf(std::string_view text) {
   EMBER_ASSIGN_OR_RETURN(tensor::Dispatch dispatch, tensor::Parse(text));
   EMBER_RETURN_IF_ERROR(tensor::Verify(dispatch));
@@ -50,7 +51,8 @@ StatusOr<tensor::Dispatch> DispatchOf(std::string_view text) {
 void RunSchedule(const tensor::Dispatch& dispatch, std::string_view text) {
   if (dispatch.instructions.size() > kMaxInstructions) return;
   schedule::Schedule schedule(schedule::Disassemble(dispatch, {}));
-  // Each line by itself, so that what stands behind a wrong one is tried, too.
+  // Each line is applied by itself, so that lines after a wrong one are tried,
+  // too.
   size_t lines = 0;
   for (const std::string& line : SplitLines(text)) {
     if (++lines > kMaxLines) break;

@@ -1,4 +1,4 @@
-// MIL's compressed constants since iOS 18, against the formulas of its
+// Tests MIL's compressed constants since iOS 18 against the formulas of its
 // reference.
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using coreml::Message;
 using coreml::OperationOf;
 
-// Types of numbers.
+// Numbers of element types.
 constexpr int64_t kF32 = 11, kI32 = 23, kInt4 = 25, kUint4 = 35, kUint2 = 36,
                   kUint1 = 37, kUint6 = 38, kUint3 = 39;
 
@@ -30,7 +30,7 @@ Message ValueOf(int64_t type, const std::vector<int64_t>& dims,
       .Put(2, Message().Put(1, tensor))
       .Put(3, Message().Put(1, contents));
 }
-// Numbers of `bits` bits each, the first in the lowest ones.
+// Packs numbers of `bits` bits each, the first in the lowest bits.
 Message Packed(int64_t type, int bits, const std::vector<int64_t>& dims,
                const std::vector<int>& numbers) {
   std::string bytes((numbers.size() * static_cast<size_t>(bits) + 7) / 8, 0);
@@ -52,7 +52,7 @@ Message Int(int64_t value) {
 
 using Parts = std::vector<std::pair<std::string, Message>>;
 
-// An operation whose inputs are values of their own, as iOS 18 has them.
+// Makes an operation whose inputs are values of their own, as since iOS 18.
 Message Constexpr(const std::string& type, const Parts& parts,
                   const std::vector<std::string>& outputs) {
   Message operation = OperationOf(type, {}, outputs[0]);
@@ -64,7 +64,7 @@ Message Constexpr(const std::string& type, const Parts& parts,
   }
   return operation;
 }
-// 0 plus the constant.
+// Computes 0 plus the constant.
 StatusOr<std::vector<Numbers>> RunConstant(const std::string& type,
                                            const Parts& parts,
                                            std::vector<int64_t> dims) {
@@ -85,7 +85,7 @@ TEST(Blockwise, ShiftScale) {
   shifted.push_back({"offset", Packed(kInt4, 4, {2, 2}, {1, -1, 2, 0})});
   ExpectNumbers(RunConstant("constexpr_blockwise_shift_scale", shifted, {2, 4}),
                 {F32({2, 4}, {-9, 6, 20, 30, 0.5, -3, 0, -2})});
-  // Of each width.
+  // Unsigned numbers of each width.
   const std::pair<int64_t, int> widths[] = {
       {kUint1, 1}, {kUint2, 2}, {kUint3, 3}, {kUint4, 4}, {kUint6, 6}};
   for (const auto& [type, bits] : widths) {
@@ -109,14 +109,15 @@ TEST(Blockwise, ShiftScale) {
 }
 
 TEST(Blockwise, LookUp) {
-  // A table for each row, of four numbers.
+  // Each row has a table of four numbers.
   ExpectNumbers(
       RunConstant("constexpr_lut_to_dense",
                   {{"indices", Packed(kUint2, 2, {2, 3}, {0, 3, 1, 2, 2, 0})},
                    {"lut", Floats({2, 1, 4, 1}, {1, 2, 3, 4, 10, 20, 30, 40})}},
                   {2, 3}),
       {F32({2, 3}, {1, 4, 2, 30, 30, 10})});
-  // Vectors of two along the first axis: rows 2 i and 2 i + 1.
+  // Table entries are vectors of two along the first axis: rows 2 i and 2 i +
+  // 1.
   ExpectNumbers(
       RunConstant("constexpr_lut_to_dense",
                   {{"indices", Packed(kUint1, 1, {2, 3}, {0, 1, 1, 1, 0, 0})},
@@ -140,7 +141,7 @@ TEST(Blockwise, Sparse) {
     return RunOperation("add", F32({2, 3}, std::vector<double>(6)),
                         {first, dense}, {{"y", {"c"}}});
   };
-  // One scale and offset for each row.
+  // Each row has one scale and offset.
   ExpectNumbers(
       run(Constexpr("constexpr_sparse_blockwise_shift_scale",
                     {{"data_mask", mask},
@@ -149,7 +150,7 @@ TEST(Blockwise, Sparse) {
                      {"offset", Packed(kInt4, 4, {2, 1}, {1, -1})}},
                     {"m", "d"})),
       {F32({2, 3}, {-8, 0, 8, 0, 0, 80})});
-  // A table for each row.
+  // Each row has a table.
   ExpectNumbers(
       run(Constexpr(
           "constexpr_lut_to_sparse",

@@ -1,4 +1,4 @@
-// Branches and loops of neural networks and ML programs.
+// Tests branches and loops of neural networks and ML programs.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -23,7 +23,7 @@ using coreml::ModelOf;
 using coreml::OperationOf;
 using coreml::ProgramOf;
 
-// Kinds of layers.
+// Numbers of the kinds of layers.
 constexpr uint64_t kAdd = 230, kCopy = 600, kBranch = 605, kLoop = 615,
                    kBreak = 620, kContinue = 625, kGreater = 830,
                    kSubtract = 905, kConcat = 980;
@@ -50,7 +50,8 @@ Message Branch(const std::string& condition, const std::vector<Message>& yes,
 }
 Message Jump(uint64_t kind) { return LayerOf(kind, Message(), {}, {}); }
 
-// Of inputs "x" (and "n") of one number each; the result is "y".
+// Makes a model with inputs "x" (and "n") of one number each and the result
+// "y".
 std::string ModelOfLayers(const std::vector<Message>& layers, int inputs = 1) {
   std::vector<Message> features = {ArrayFeature("x", {1})};
   if (inputs == 2) features.push_back(ArrayFeature("n", {1}));
@@ -73,7 +74,7 @@ std::string ErrorOf(const std::string& model) {
 }
 
 TEST(Branches, BothWays) {
-  // z is there before, and changes on one side only.
+  // The value z exists before the branch, and only one side changes it.
   const std::string model =
       ModelOfLayers({Copy("x", "z"), Above("x", 2, "c"),
                      Branch("c", {AddTo("x", 10, "a")},
@@ -98,7 +99,7 @@ TEST(Loops, AKnownNumberOfTimes) {
       {Copy("x", "y"),
        LayerOf(kLoop, Message().Integer(1, 4).Put(4, body), {}, {})});
   ExpectResult(model, {1}, 13);
-  // As often as an input says.
+  // An input gives the number of iterations.
   const std::string counted = ModelOfLayers(
       {Copy("x", "y"),
        LayerOf(kLoop, Message().Integer(1, 4).Put(4, body), {"n"}, {})},
@@ -107,7 +108,7 @@ TEST(Loops, AKnownNumberOfTimes) {
   ExpectResult(counted, {1, 0}, 1);
 }
 
-// while (y > 0) y = y - 3, at most `most` times; 0: as often as it holds.
+// while (y > 0) y = y - 3, with at most `most` iterations; 0: no limit.
 std::string Countdown(int64_t most) {
   const Message loop = Message()
                            .Integer(1, most)
@@ -122,8 +123,8 @@ TEST(Loops, WhileAConditionHolds) {
   ExpectResult(Countdown(2), {10}, 4);
 }
 
-// n numbers: each turn adds 1 to i; turns of i = 2 are left before the sum;
-// the loop ends once the sum is above 7: 1 + 3 + 4 = 8 with i = 4.
+// Each iteration adds 1 to i. The iteration with i = 2 continues before the
+// sum. The loop ends once the sum is above 7: 1 + 3 + 4 = 8 with i = 4.
 TEST(Loops, BreakAndContinue) {
   const Message body = Network(
       {AddTo("i", 1, "i"), AddTo("i", -2, "less"),
@@ -136,13 +137,13 @@ TEST(Loops, BreakAndContinue) {
        LayerOf(kLoop, Message().Integer(1, 100).Put(4, body), {}, {}),
        LayerOf(kConcat, Message().Integer(1, 0), {"y", "i", "turns"}, {"all"}),
        Copy("all", "y")});
-  // Full turns are those of 1 and 3.
+  // The iterations with i = 1 and i = 3 run to their end.
   ExpectNumbers(RunModel(model, {F32({1}, {0})}), {F32({3}, {8, 4, 2})});
 }
 
 TEST(Loops, BreakBeforeTheCondition) {
-  // The condition's network counts how often it runs: before the first turn
-  // and after the first two, not after the break of the third.
+  // The condition's network counts how often it runs: before the first
+  // iteration and after the first two, but not after the break of the third.
   const Message loop =
       Message()
           .Text(2, "c")
@@ -164,8 +165,8 @@ TEST(Loops, ShapesThatGrow) {
                 {F32({4}, {5, 5, 5, 5})});
 }
 
-// With a shape that grows in the innermost one: each loop's body is imported
-// twice for each time that the one around it is.
+// A shape grows in the innermost loop. Each loop's body is imported twice for
+// each import of the loop around it.
 TEST(Loops, ManyInEachOther) {
   const auto nested = [](int depth) {
     Message inner =
@@ -185,7 +186,7 @@ TEST(Loops, Refused) {
   EXPECT_EQ(ErrorOf(ModelOfLayers({Copy("x", "y"), Jump(kBreak)})),
             "model 'model': node 'layer (loopBreak)': expected to be in a "
             "loop, found none");
-  // A layer that is not known is named, wherever it is.
+  // The error names an unknown layer, wherever it is.
   EXPECT_NE(
       ErrorOf(ModelOfLayers(
                   {Copy("x", "y"),
@@ -204,7 +205,7 @@ TEST(Loops, Refused) {
             std::string::npos);
 }
 
-// A program's operation with blocks.
+// Makes an operation of a program that has blocks.
 Message WithBlocks(const std::string& type, const std::string& argument,
                    const std::vector<std::string>& values,
                    const std::vector<std::string>& outputs,
@@ -238,7 +239,7 @@ TEST(Program, Cond) {
   ExpectResult(model, {1}, -1);
 }
 
-// i from 0 while i < x: i + 1, total + i.
+// Starts with i = 0; while i < x: i + 1, total + i.
 TEST(Program, WhileLoop) {
   const std::string model = ModelOfOperations(
       {coreml::ConstFloats("zero", {1}, {0}),
@@ -254,7 +255,7 @@ TEST(Program, WhileLoop) {
   ExpectResult(model, {0}, 0);
 }
 
-// A list that grows while i < x, of i * 2.
+// A list of i * 2 that grows while i < x.
 TEST(Program, Lists) {
   const Message write = OperationOf(
       "list_write", {{"ls", {"list"}}, {"index", {"i"}}, {"value", {"twice"}}},
@@ -292,7 +293,7 @@ TEST(Program, Lists) {
   const std::vector<Numbers> four = {F32({1}, {4})};
   ExpectNumbers(RunModel(model(true, 1), four), {F32({2, 1}, {4, 0})});
   ExpectNumbers(RunModel(model(false, 4), four), {F32({2, 1}, {4, 0})});
-  // Behind the end of a list that does not grow.
+  // Writes after the end of a list that does not grow.
   const auto beyond = RunModel(model(false, 3), four);
   ASSERT_FALSE(beyond.ok());
   EXPECT_NE(beyond.status().message().find("expected a place of the list"),
@@ -301,7 +302,8 @@ TEST(Program, Lists) {
 }
 
 TEST(Program, ListOperations) {
-  // [7, 8, 9] scattered to places 2 and 0 of four; the length; one read.
+  // Scatters [7, 8, 9] to positions 2 and 0 of four, and reads the length and
+  // one element.
   const std::vector<Message> before = {
       ConstInts("length", {4}),
       ConstBool("grows", false),

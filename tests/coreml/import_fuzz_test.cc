@@ -1,5 +1,5 @@
-// Core ML's files from anyone: importing, compiling, loading and running them
-// under limits must not do harm.
+// Fuzzes Core ML files from strangers: importing, compiling, loading and
+// running them under limits must not do harm.
 //
 //   ./dev fuzz --seconds=3600 //tests/coreml:import_fuzz_test
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Core ML models of each kind against formulas.
+// Tests Core ML models of each kind against formulas.
 #include "frontends/coreml/import.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(Program, Classifier) {
   EXPECT_EQ(dims, (std::vector<int64_t>{3}));
   const auto* scores = static_cast<const float*>((*results)[1].data);
   EXPECT_NEAR(scores[1], std::exp(4.0) / sum, 1e-5);
-  // Labels that are integers, and one for each class.
+  // The labels are integers, one for each class.
   const auto classify = [](const std::vector<int64_t>& labels) {
     return RunOperation("classify", F32({3}, {0.25, 0.25, 0.5}),
                         {coreml::ConstInts("c", labels)},
@@ -200,7 +200,7 @@ TEST(Network, DeconvolutionOfShape) {
                 {F32({1, 1, 2, 4}, {1, 2, 10, 20, 3, 4, 30, 40})});
 }
 
-// Every behavior, and what is missing.
+// Trees with every behavior, and with missing values.
 TEST(Tables, TreesOfAllBehaviors) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> xs = {1, 2, 3, nan};
@@ -254,7 +254,7 @@ TEST(Tables, TreeClassifier) {
 }
 
 TEST(Tables, PipelineOfScalerAndLinearModel) {
-  // (x + shift) * 3, then 1 and 10 times that, and a half.
+  // (x + shift) * 3, then 1 and 10 times that, plus a half.
   ExpectNumbers(RunModel(Sample("linear"), {F32({2}, {1, 2})}),
                 {F64({1}, {3 * 2 + 30 * 4 + 0.5})});
 }
@@ -351,7 +351,8 @@ TEST(Program, Operations) {
       {F32({1, 1, 2, 2}, {1, 2, 3, 4})});
 }
 
-// As Apple's tools write it: a manifest, the model, and weights beside it.
+// A package as Apple's tools write it: a manifest, the model, and a file of
+// weights.
 TEST(Package, WeightsOfAnotherFile) {
   namespace fs = std::filesystem;
   const fs::path package = fs::path(::testing::TempDir()) / "m.mlpackage";
@@ -402,7 +403,7 @@ TEST(Package, WeightsOfAnotherFile) {
   write("@model_path/../../../secret", 64);
   EXPECT_NE(run().status().message().find("inside the model's folder"),
             std::string_view::npos);
-  // A link in the place of a folder of the package.
+  // A link replaces a folder of the package.
   const fs::path elsewhere = fs::path(package) += ".elsewhere";
   fs::remove_all(elsewhere);
   fs::rename(package / "Data", elsewhere);

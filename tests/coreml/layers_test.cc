@@ -1,5 +1,6 @@
-// Layers and operations that take, put and reshape by numbers that others
-// compute, layers of volumes, and suppression, against their formulas.
+// Tests layers and operations against their formulas: those that read, write
+// and reshape by numbers that other layers compute, layers of volumes, and
+// suppression.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -24,7 +25,7 @@ using coreml::ProgramOf;
 const Numbers kSix = F32({2, 3}, {1, 2, 3, 4, 5, 6});
 const Numbers kSquare = F32({2, 2}, {1, 2, 3, 4});
 
-// One layer on x, whose other inputs are constants.
+// Runs one layer on x. Its other inputs are constants.
 StatusOr<std::vector<Numbers>> RunOnConstants(
     uint64_t kind, const Message& parameters, const Numbers& x,
     const std::vector<Numbers>& constants) {
@@ -54,7 +55,7 @@ TEST(Layers, ScattersAndGathers) {
       RunLayer(935, along_columns,
                {kSix, F32({2}, {2, -3}), F32({2, 2}, {10, 20, 30, 40})}),
       {F32({2, 3}, {21, 2, 13, 44, 5, 36})});
-  // The indices' dims take the place of the axis.
+  // The dims of the indices replace the axis.
   ExpectNumbers(RunLayer(935, Message().Integer(1, 0).Integer(2, 1),
                          {F32({3}, {0, 0, 0}), F32({2, 2}, {0, 1, 1, 2}),
                           F32({2, 2}, {1, 2, 3, 4})}),
@@ -128,14 +129,14 @@ TEST(Layers, SlicesAndPads) {
   ExpectNumbers(RunLayer(1155, Message().Float(1, 7).Integers(2, {1, 2}),
                          {F32({2}, {1, 2})}),
                 {F32({5}, {7, 1, 2, 7, 7})});
-  // Amounts that say how long the result is.
+  // The amounts give the length of the result.
   ExpectNumbers(
       RunLayer(1155, Message().Float(1, 7).Integers(2, {0, 4}).Integer(3, 1),
                {F32({2}, {1, 2})}),
       {F32({4}, {1, 2, 7, 7})});
 }
 
-// Dims of 1 are dropped where the description gives no shape.
+// Dims of 1 are dropped if the description gives no shape.
 TEST(Layers, Volumes) {
   std::vector<double> values;
   for (int i = 1; i <= 18; ++i) values.push_back(i);
@@ -188,12 +189,13 @@ TEST(Layers, Suppression) {
             4, per_class ? 1 : 0),
         {boxes, ranks}, 4);
   };
-  // The second best overlaps the best, the last is too bad.
+  // The second best box overlaps the best one; the last one's score is too low.
   ExpectNumbers(run(0.1f, 3, scores, false),
                 {F32({1, 3, 4}, {0, 0, 2, 2, 5, 5, 2, 2, 0, 0, 0, 0}),
                  F32({1, 3, 1}, {0.9f, 0.3f, 0}), F32({1, 3}, {1, 3, -1}),
                  F32({1}, {2})});
-  // More than there are boxes; the best one stays where none is good enough.
+  // More boxes are asked for than exist. The best one is kept even if no score
+  // is high enough.
   ExpectNumbers(run(0.95f, 5, scores, false),
                 {F32({1, 5, 4}, {0, 0, 2, 2, 0, 0, 0, 0, 0, 0,
                                  0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
@@ -222,7 +224,7 @@ TEST(Operations, PlacesWindowsAndSequences) {
                 {F32({2, 2}, {1, 2, 2, 3})});
 }
 
-// A state of two numbers, to which a program adds x of these dims.
+// Makes a program that adds x of these dims to a state of two numbers.
 std::string Summing(const std::vector<int64_t>& dims,
                     const OperationInputs& updated = {{"state", {"sum"}},
                                                       {"value", {"after"}}}) {

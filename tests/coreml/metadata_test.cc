@@ -1,4 +1,4 @@
-// What a file says beside its model is kept in the module.
+// Tests that a module keeps the metadata of a Core ML file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

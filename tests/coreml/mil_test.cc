@@ -1,4 +1,4 @@
-// Operations of ML programs against the formulas of MIL's reference.
+// Tests operations of ML programs against the formulas of MIL's reference.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ using coreml::ConstText;
 using coreml::Message;
 using coreml::OperationOf;
 
-// Values of programs: of a type with one dim, and no dims where size is -1.
+// Makes a value of a program: its type has one dim, or none if `size` is -1.
 Message ValueOf(int64_t type, int64_t size, const Message& contents) {
   Message tensor = Message().Integer(1, type).Integer(2, size < 0 ? 0 : 1);
   if (size >= 0) tensor.Put(3, Message().Put(1, Message().Integer(1, size)));
@@ -53,7 +53,7 @@ Message ConstInt(const std::string& name, int64_t value) {
       .Put(5, Message().Text(1, "val").Put(2, Int(value)));
 }
 
-// x plus a compressed constant, whose parts are attributes.
+// Computes x plus a compressed constant whose parts are attributes.
 StatusOr<std::vector<Numbers>> RunConstant(
     const std::string& type,
     const std::vector<std::pair<std::string, Message>>& parts,
@@ -66,14 +66,14 @@ StatusOr<std::vector<Numbers>> RunConstant(
 
 TEST(Compressed, Constants) {
   const Numbers x = F32({2, 3}, {0, 0, 0, 0, 0, 0});
-  // Two bits each, the first ones lowest: 0 1 2 3 | 3 0.
+  // Two bits each, the first in the lowest bits: 0 1 2 3 | 3 0.
   const std::vector<std::pair<std::string, Message>> table = {
       {"indices", Bytes("\xe4\x03")},
       {"lut", Floats({5, 6, 7, -8})},
       {"shape", Ints({2, 3})}};
   ExpectNumbers(RunConstant("constexpr_lut_to_dense", table, x),
                 {F32({2, 3}, {5, 6, 7, -8, -8, 5})});
-  // Bits 0, 2 and 5.
+  // The mask has bits 0, 2 and 5.
   ExpectNumbers(RunConstant("constexpr_sparse_to_dense",
                             {{"mask", Bytes("\x25")},
                              {"nonzero_data", Floats({1.5, -2, 3})},
@@ -137,14 +137,15 @@ TEST(Compressed, QuantizedThereAndBack) {
                                                        {"axis", {"axis"}},
                                                        {"output_dtype", {"t"}}},
                                                       "q")};
-  // Of the second column by 2: round(-1.5) is -2, and 250 is 127.
+  // The scale of the second column is 2: round(-1.5) is -2, and 250 becomes
+  // 127.
   ExpectNumbers(
       RunOperation("dequantize", x, constants,
                    {{"input", {"q"}}, {"scale", {"s"}}, {"axis", {"axis"}}}),
       {F32({2, 2}, {1, -4, 2.5, 254})});
 }
 
-// Constants of two dims, made of one.
+// Makes a constant of two dims from one of one dim.
 std::vector<Message> Shaped(const std::string& name,
                             const std::vector<int64_t>& values,
                             const std::vector<int64_t>& dims) {
@@ -174,7 +175,7 @@ TEST(Indexing, GathersAndScatters) {
     std::string mode;
     std::vector<double> expected;
   };
-  // Of columns 2 and 0.
+  // Updates of columns 2 and 0.
   const Case cases[] = {
       {"", {3, 2, 4, 8, 5, 8}},      {"sub", {-1, 2, 2, 0, 5, 4}},
       {"mul", {2, 2, 3, 16, 5, 12}}, {"div", {0.5, 2, 3, 1, 5, 3}},
@@ -267,7 +268,7 @@ TEST(Layers, ActivationsAndCrops) {
 }
 
 TEST(Layers, Attention) {
-  // One head of two queries; the second sees the first key only.
+  // One head with two queries; the second query sees the first key only.
   const Numbers q = F32({1, 2, 4}, {1, 0, 2, 0, 0, 1, 0, -1});
   const std::vector<Message> constants = {
       ConstFloats("k", {1, 2, 4}, {1, 2, 0, 1, 0, 1, 1, 0}),

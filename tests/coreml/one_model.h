@@ -1,4 +1,4 @@
-// Core ML models, imported from memory and run on tier 0.
+// Imports Core ML models from memory and runs them on tier 0.
 //
 //   ExpectNumbers(RunLayer(830, Message().Float(2, 1), {x}), {y});
 //
@@ -24,7 +24,7 @@ StatusOr<std::vector<vm::Tensor>> RunTensors(
 StatusOr<std::vector<Numbers>> RunModel(const std::string& bytes,
                                         const std::vector<Numbers>& inputs);
 
-// One layer of a network, with arrays as they are.
+// Runs one layer of a network. Arrays keep their shapes.
 StatusOr<std::vector<Numbers>> RunLayer(uint64_t kind,
                                         const coreml::Message& parameters,
                                         const std::vector<Numbers>& inputs,
@@ -32,8 +32,8 @@ StatusOr<std::vector<Numbers>> RunLayer(uint64_t kind,
 
 using OperationInputs =
     std::vector<std::pair<std::string, std::vector<std::string>>>;
-// A program of one operation on x, with constants before it. x is its input
-// "x", unless an input is said to be x.
+// Runs a program with one operation on x, after constants. x is the operation's
+// input "x", unless another input is named x.
 StatusOr<std::vector<Numbers>> RunOperation(
     const std::string& type, const Numbers& x,
     std::vector<coreml::Message> constants, OperationInputs inputs,

@@ -1,4 +1,5 @@
-// Recurrent layers and operations against the formulas of the specification.
+// Tests recurrent layers and operations against the formulas of the
+// specification.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ using coreml::Message;
 
 constexpr int kSteps = 3, kBatch = 2, kIn = 2, kSize = 2;
 
-// Numbers of some spread, other ones for each seed.
+// Returns varied numbers, different for each seed.
 std::vector<float> Spread(size_t count, int seed) {
   std::vector<float> values;
   for (size_t i = 0; i < count; ++i) {
@@ -40,7 +41,7 @@ using Function = std::function<double(double)>;
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double HyperbolicTangent(double x) { return std::tanh(x); }
 
-// Sums of a gate's rows, matrices of which are [kSize, columns].
+// Multiplies a gate's matrix [kSize, columns] by x.
 Row Product(const std::vector<float>& matrix, const Row& x) {
   Row y(kSize, 0);
   for (size_t i = 0; i < kSize; ++i)
@@ -125,8 +126,8 @@ Numbers Blob(int64_t steps, const Row& values, int64_t size = kSize) {
   return F32({steps, kBatch, size, 1, 1}, values);
 }
 
-// A result as it is given without dims in the description: a step of its own
-// is no dim.
+// A result whose dims the description does not give: a single step has no dim
+// of its own.
 Numbers Result(int64_t steps, const Row& values, int64_t size = kSize) {
   Numbers result = Blob(steps, values, size);
   if (steps == 1) result.dims.erase(result.dims.begin());
@@ -188,7 +189,7 @@ TEST(Recurrent, GruWithState) {
                             .Put(70, Weights(update.bias))
                             .Put(71, Weights(reset.bias))
                             .Put(72, Weights(output.bias));
-  // Without sequenceOutput, the last step.
+  // If sequenceOutput is not set, the result is the last step.
   ExpectNumbers(
       RunLayer(410, layer, {Blob(kSteps, Wide(kX), kIn), Blob(1, start)}, 2),
       {Result(1, expected.state), Result(1, expected.state)});
@@ -293,7 +294,7 @@ TEST(Recurrent, LstmOfAllOptions) {
   }
 }
 
-// Both directions' rows side by side, those of one step together.
+// Joins the rows of both directions, step by step.
 Row SideBySide(const Row& forward, const Row& backward, size_t steps) {
   Row both;
   for (size_t t = 0; t < steps; ++t) {
@@ -392,7 +393,7 @@ TEST(Recurrent, MilRnnBackward) {
   ExpectNumbers(RunOperation("rnn", x, constants, inputs, {"y", "h"}),
                 {F32({1, kBatch, kSize}, expected.state),
                  F32({kBatch, kSize}, expected.state)});
-  // An LSTM's weights are no simple cell's.
+  // The weights of an LSTM do not fit a GRU.
   EXPECT_NE(RunOperation("gru", x, constants, inputs, {"y", "h"})
                 .status()
                 .message()

@@ -1,5 +1,5 @@
-// Files with damaged bytes: any result but a crash. Meant for --config=asan
-// too.
+// Tests files with damaged bytes: every result but a crash is right. Meant for
+// --config=asan, too.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -42,8 +42,8 @@ TEST(Robustness, EveryTruncation) {
     frontends::TryEveryTruncation(bytes, Try);
 }
 
-// Each byte as a long number that is far off, which moves what follows: sizes
-// of messages then are wrong, too.
+// Replaces each byte by a long, absurd number. What follows moves, so sizes of
+// messages become wrong, too.
 TEST(Robustness, AbsurdNumbers) {
   const std::string numbers[] = {
       std::string("\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 9),

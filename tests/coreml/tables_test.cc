@@ -1,4 +1,4 @@
-// Support vector machines and nearest neighbours against their formulas.
+// Tests support vector machines and nearest neighbours against their formulas.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -110,7 +110,7 @@ TEST(SupportVectors, RegressorOfEachKernel) {
   }
 }
 
-// Classes 7, 8 and 9 have one, one and two vectors.
+// Classes 7, 8 and 9 have one, one and two support vectors.
 Message ThreeClasses() {
   return Message()
       .Put(1, Message().Put(1, Message()))
@@ -183,8 +183,8 @@ TEST(SupportVectors, ProbabilitiesOfTwoClasses) {
                 {I64({4}, labels), F64({4, 2}, probabilities)});
 }
 
-// The coupled probabilities minimise Σ_i Σ_{j≠i} (r_ji p_i - r_ij p_j)²: there,
-// all components of Qp are the same.
+// The coupled probabilities minimise Σ_i Σ_{j≠i} (r_ji p_i - r_ij p_j)². At the
+// minimum all components of Qp are equal.
 TEST(SupportVectors, ProbabilitiesOfThreeClasses) {
   Message machine = ThreeClasses();
   machine.Doubles(7, {-1, -0.5, -0.75}).Doubles(8, {0.1, 0, -0.2});
@@ -335,7 +335,7 @@ double Overlap(const Point& a, const Point& b) {
   return shared / (a[2] * a[3] + b[2] * b[3] - shared);
 }
 
-// The best boxes first, each without those that it overlaps.
+// Returns the best boxes first, without boxes that overlap a better one.
 std::vector<size_t> Kept(bool per_class, double overlap, double least) {
   const auto label = [](size_t i) { return kScores[i][1] > kScores[i][0]; };
   const auto best = [](size_t i) {

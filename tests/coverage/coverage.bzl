@@ -1,22 +1,22 @@
-"""coverage_page: docs/FORMAT-coverage.md, the program that writes it and the test that it is fresh."""
+"""coverage_page: the program that writes docs/FORMAT-coverage.md, and the test that the file is up to date."""
 
 load("//bazel:ember.bzl", "ember_cc_binary", "ember_cc_library", "ember_cc_test")
 
 def coverage_page(format, deps, hdrs = [], writer = "//tests/coverage:write_coverage.cc"):
-    """Of tests/FORMAT/coverage, whose coverage_page.cc defines CoveragePage().
+    """Declares the targets of tests/FORMAT/coverage, whose coverage_page.cc defines CoveragePage().
 
     Args:
-      format: as in docs/FORMAT-coverage.md.
-      deps: of coverage_page.cc.
-      hdrs: of coverage_page.cc, where it offers more than the page.
-      writer: the program, where it says more.
+      format: the name in docs/FORMAT-coverage.md.
+      deps: dependencies of coverage_page.cc.
+      hdrs: headers of coverage_page.cc, if it offers more than the page.
+      writer: the program's source, if it does more than the default one.
     """
     ember_cc_library(
         name = "coverage_page",
         srcs = ["coverage_page.cc"],
         hdrs = hdrs,
         deps = deps + ["//tests/coverage:coverage_page"],
-        # The test's library calls CoveragePage() and does not know whose.
+        # The test's library calls CoveragePage() without depending on one.
         alwayslink = True,
     )
 

@@ -1,4 +1,4 @@
-// The page that COVERAGE_PAGE names is what the frontend's tables say now.
+// Tests that the page named by COVERAGE_PAGE agrees with the frontend's tables.
 #include "tests/coverage/coverage_page.h"
 
 #include <gtest/gtest.h>

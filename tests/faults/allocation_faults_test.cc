@@ -1,5 +1,6 @@
-// Each allocation of loading, planning, running and compiling kernels fails
-// once. EMBER_EVERY=1 takes all of them where a test takes every n-th.
+// Makes each allocation fail once while loading, planning, running and
+// compiling kernels. EMBER_EVERY=1 tries all allocations where a test tries
+// every n-th.
 #include <string>
 
 #include "gtest/gtest.h"
@@ -16,7 +17,7 @@ using NewScenario = std::unique_ptr<Scenario> (*)();
 struct Part {
   const char* name;
   NewScenario new_scenario;
-  int64_t every;  // of small allocations
+  int64_t every;  // tries every n-th small allocation
 };
 
 void PrintTo(const Part& part, std::ostream* out) { *out << part.name; }
@@ -54,8 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Part{"api", NewApiScenario, 3}),
     [](const auto& info) { return std::string(info.param.name); });
 
-// That the harness itself notices: a scenario that loses memory's status, and
-// one that is broken afterwards.
+// Tests the harness itself: one scenario loses the status of a failed
+// allocation, and one is broken after a failure.
 class Broken final : public Scenario {
  public:
   Status Run() override {

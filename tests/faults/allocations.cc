@@ -16,7 +16,7 @@ std::atomic<int64_t> seen{0}, failed{0};
 std::atomic<size_t> first_failed_bytes{0};
 ember::tests::AllocationFaults faults;
 
-// Where the code of the library that is spared lies.
+// Addresses of the code of the spared library.
 uintptr_t spared_begin = 0, spared_end = 0;
 
 int FindSpared(dl_phdr_info* library, size_t, void*) {
@@ -69,8 +69,8 @@ AllocationCounts StopAllocationFaults() {
 
 }  // namespace ember::tests
 
-// The linker gives calls of malloc to __wrap_malloc (--wrap in BUILD), and
-// those of __real_malloc to malloc.
+// The linker redirects calls of malloc to __wrap_malloc (--wrap in BUILD), and
+// calls of __real_malloc to malloc.
 extern "C" {
 
 void* __real_malloc(size_t bytes);

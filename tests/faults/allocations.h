@@ -5,13 +5,13 @@
 //   const AllocationCounts counts = StopAllocationFaults();
 //   if (counts.failed == 0) ...               // it made fewer than 17
 //
-// A program that links this has another operator new and delete, its shared
-// libraries included, and other malloc, calloc, realloc, aligned_alloc,
-// posix_memalign and mmap in what is linked statically, which is all code of
-// ours. What fails throws std::bad_alloc, or gives null (MAP_FAILED) and
-// ENOMEM.
+// A program that links this library has other versions of operator new and
+// delete, also in its shared libraries, and of malloc, calloc, realloc,
+// aligned_alloc, posix_memalign and mmap in statically linked code, which is
+// all code of ours. A failing allocation throws std::bad_alloc, or returns null
+// (MAP_FAILED) and sets ENOMEM.
 //
-// Counts allocations of all threads; Start and Stop are for one thread.
+// Counts allocations of all threads. Start and Stop are for one thread.
 #ifndef EMBER_TESTS_FAULTS_ALLOCATIONS_H_
 #define EMBER_TESTS_FAULTS_ALLOCATIONS_H_
 
@@ -21,14 +21,15 @@
 namespace ember::tests {
 
 struct AllocationFaults {
-  // The number of the allocation that fails, from 1; 0: none does.
+  // Number of the allocation that fails, from 1; 0: none fails.
   int64_t fail = 0;
-  // All behind it fail, too: memory is gone and stays so.
+  // True: all later ones fail, too, as if memory stays exhausted.
   bool stays = false;
-  // Smaller ones are not counted, and never fail.
+  // Smaller allocations are not counted and never fail.
   size_t least_bytes = 1;
-  // Neither are those that operator new makes for a shared library whose path
-  // holds this; null: there is no such library.
+  // Allocations by operator new for a shared library whose path contains this
+  // text are not counted and never fail, either. Null: there is no such
+  // library.
   const char* spared_library = nullptr;
 };
 
@@ -40,7 +41,7 @@ struct AllocationCounts {
 
 void StartAllocationFaults(const AllocationFaults& faults);
 AllocationCounts StopAllocationFaults();
-// Since Start, for handlers of what a failure leads to.
+// Counts since Start, for handlers that run after a failure.
 AllocationCounts CurrentAllocationCounts();
 
 }  // namespace ember::tests

@@ -1,6 +1,6 @@
-// Each allocation of the calls of a program that uses the C API fails once.
-// EMBER_EVERY=1 takes all small ones where the test takes every n-th. With
-// --config=asan nothing may be left behind either (fault_points.h).
+// Makes each allocation fail once in the calls of a program that uses the C
+// API. EMBER_EVERY=1 tries all small ones where the test tries every n-th. With
+// --config=asan memory leaks are failures, too (fault_points.h).
 #include "gtest/gtest.h"
 #include "tests/faults/allocations.h"
 #include "tests/faults/api_scenarios.h"

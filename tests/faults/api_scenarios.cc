@@ -20,12 +20,12 @@
 namespace ember::tests {
 namespace {
 
-// Enough for tensors of more than kDataBytes.
+// Large enough for tensors of more than kDataBytes.
 constexpr int64_t kImages = 32, kPixels = 28 * 28, kDigits = 10;
 
 struct Files {
-  std::string module;   // with native sections
-  std::string overlay;  // the path of one of them as an overlay
+  std::string module;   // path of the module with native sections
+  std::string overlay;  // path of one of its sections as an overlay
   std::vector<float> images, scores;
 };
 
@@ -119,7 +119,7 @@ class WholeApiScenario final : public Scenario {
     return Check(api_->session_create(module_, &options, &session_));
   }
 
-  // Errors take memory, too.
+  // Checks that wrong inputs are refused. Errors need memory, too.
   Status RefuseWrongInputs() {
     const int64_t dims[4] = {1, 1, 28, 28};
     const EmberTensor tensor = {EMBER_F32, 4, dims, files_.images.data(), 12};
@@ -131,7 +131,7 @@ class WholeApiScenario final : public Scenario {
     return found.ok() ? InternalError("a wrong input was taken") : found;
   }
 
-  // On the session's thread, into memory of ours.
+  // Runs on the session's thread, with an output in the caller's memory.
   Status RunBeside() {
     std::ranges::fill(output_, 0.0f);
     EMBER_RETURN_IF_ERROR(Check(api_->session_set_output(
@@ -193,7 +193,7 @@ Files* MakeFiles() {
   EMBER_CHECK(written.ok()) << written.ToString();
   for (int64_t i = 0; i < kImages * kPixels; ++i)
     files->images.push_back(static_cast<float>(i % 17) / 16);
-  // What it gives when nothing fails.
+  // The scenario must work when nothing fails.
   const Status right = WholeApiScenario(*files).Run();
   EMBER_CHECK(right.ok()) << right.ToString();
   return files;

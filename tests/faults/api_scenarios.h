@@ -1,12 +1,12 @@
-// A scenario of the C API that calls all that a program with kernels in its
-// module calls: reading the module through a callback, an overlay, shapes
-// before the run, errors, native kernels, runs here and on the session's own
+// A scenario with all calls of the C API that a program makes whose module has
+// kernels: reading the module through a callback, an overlay, shapes before the
+// run, errors, native kernels, runs on the caller's and on the session's own
 // thread, outputs in the caller's memory, results, a profile.
 //
 //   FailAllocations(plan, [] { return NewWholeApiScenario(); });
 //
-// Of vm/api/testdata/digits_native.vmfb, so that it needs no compiler, and
-// sanitizers' builds are those of the runtime alone.
+// It uses vm/api/testdata/digits_native.vmfb, so that it needs no compiler and
+// builds with sanitizers contain the runtime alone.
 #ifndef EMBER_TESTS_FAULTS_API_SCENARIOS_H_
 #define EMBER_TESTS_FAULTS_API_SCENARIOS_H_
 
@@ -16,7 +16,7 @@
 
 namespace ember::tests {
 
-// Reads the module and writes its overlay, so that not every worker does.
+// Reads the module and writes its overlay once, instead of in every worker.
 void PrepareApiScenarios();
 
 std::unique_ptr<Scenario> NewWholeApiScenario();

@@ -1,7 +1,7 @@
-// Each allocation of what vm-compile does fails once: reading an ONNX model,
+// Makes each allocation of vm-compile's work fail once: reading an ONNX model,
 // importing, compiling and writing it. The compiler may throw std::bad_alloc,
-// which tools turn into one line (tools/lib/flags.h); it must not end
-// otherwise, and a file that was there before must be as it was, or the new
+// for which tools print one line (tools/lib/flags.h); it must not end in
+// another way. A file that existed before must then be unchanged, or be the new
 // one.
 #include <unistd.h>
 
@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kWidth = 256;
 
-// A product with a constant that is folded, an open dim, an if.
+// The model has a product with a constant that is folded, an open dim, and an
+// If.
 std::string ModelText() {
   onnx::ModelBuilder model(17);
   model.Input("x", {"N", kWidth});

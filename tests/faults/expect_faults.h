@@ -1,5 +1,5 @@
-// What tests of allocations that fail share: how many points they take, and
-// what becomes of findings. Needs GoogleTest.
+// Shared by the tests of failing allocations: the number of points that they
+// try, and the reports of findings. Needs GoogleTest.
 #ifndef EMBER_TESTS_FAULTS_EXPECT_FAULTS_H_
 #define EMBER_TESTS_FAULTS_EXPECT_FAULTS_H_
 
@@ -12,7 +12,7 @@
 
 namespace ember::tests {
 
-// EMBER_EVERY=1 takes all points where a test takes every n-th.
+// Returns 1 with EMBER_EVERY=1, so that all points are tried, else `usual`.
 inline int64_t Every(int64_t usual) {
   const char* const text = std::getenv("EMBER_EVERY");
   return text == nullptr ? usual : std::atoll(text);

@@ -16,12 +16,13 @@
 namespace ember::tests {
 namespace {
 
-// Exit statuses of a worker that std::terminate has ended.
+// Exit statuses of a worker that ended by std::terminate.
 constexpr int kSmallAllocationFailed = 77;
 constexpr int kDataAllocationFailed = 78;
 constexpr int kOtherTermination = 79;
 
-// Without allocations: nothing is known of the state of the program.
+// Ends the worker without an allocation, as the state of the program is
+// unknown.
 [[noreturn]] void EndWorker() {
   const AllocationCounts counts = CurrentAllocationCounts();
   if (counts.failed == 0) ::_exit(kOtherTermination);
@@ -29,7 +30,7 @@ constexpr int kOtherTermination = 79;
                                                  : kDataAllocationFailed);
 }
 
-// How many allocations the scenario makes when none fails.
+// Returns the number of allocations that the scenario makes when none fails.
 int64_t CountPoints(
     const FaultPlan& plan,
     const std::function<std::unique_ptr<Scenario>()>& new_scenario) {
@@ -55,8 +56,8 @@ int64_t CountPoints(
   return points;
 }
 
-// Without handlers around it, as in a program without exceptions: the test's
-// own would be found.
+// `noexcept` hides the handlers of the test framework: an exception ends the
+// process, as in a program without exceptions.
 Outcome TryPoint(const FaultPlan& plan, int64_t number,
                  Scenario& scenario) noexcept {
   StartAllocationFaults({.fail = number,
@@ -65,7 +66,8 @@ Outcome TryPoint(const FaultPlan& plan, int64_t number,
                          .spared_library = plan.spared_library});
   const Status status = scenario.Run();
   const AllocationCounts counts = StopAllocationFaults();
-  // Threads may make a few more or less.
+  // Another thread may make a few allocations more or less, so that none
+  // failed.
   if (counts.failed == 0) return Outcome::kSame;
   const auto report = [&](const char* what, const Status& found) {
     std::fprintf(stderr, "allocation %lld of %zu bytes: %s: %s\n",
@@ -80,8 +82,8 @@ Outcome TryPoint(const FaultPlan& plan, int64_t number,
   return status.ok() ? Outcome::kRan : Outcome::kLimit;
 }
 
-// Whether all memory is freed or held by somebody, which ASan knows; it says
-// where what is lost was taken.
+// True if all memory is freed or still referenced. ASan knows, and prints where
+// lost memory was allocated.
 bool LeavesNothing() {
 #if defined(__SANITIZE_ADDRESS__)
   return __lsan_do_recoverable_leak_check() == 0;

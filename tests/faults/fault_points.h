@@ -1,14 +1,15 @@
-// A scenario run again and again, with another of its allocations failing each
-// time, in worker processes (tests/mutation/supervised.h).
+// Runs a scenario again and again in worker processes
+// (tests/mutation/supervised.h). Each time another of its allocations fails.
 //
-// What must hold (docs/ARCHITECTURE.md, "Invariants"):
-//   - An allocation of at least kDataBytes is of a tensor, as the scenarios'
-//     models have few instructions and large tensors: it becomes a status, and
-//     what failed works when it is tried again.
-//     LLVM's own tables are large, too, and no tensors: they are spared.
-//   - A smaller one, or one of LLVM's, may do the same, or end the process by std::terminate, as
-//     the runtime has no exceptions; never in another way.
-//   - Under ASan: once the scenario is gone, nothing is left behind.
+// Invariants that must hold (docs/ARCHITECTURE.md, "Invariants"):
+//   - An allocation of at least kDataBytes is that of a tensor, as the scenarios'
+//     models have few instructions and large tensors. Its failure becomes a
+//     status, and what failed works when it is tried again.
+//     LLVM's own tables are large, too, but not tensors: they are spared.
+//   - The failure of a smaller one, or one of LLVM's, may do the same, or end the
+//     process by std::terminate, as the runtime has no exceptions; never in
+//     another way.
+//   - Under ASan: once the scenario is destroyed, no memory is left.
 #ifndef EMBER_TESTS_FAULTS_FAULT_POINTS_H_
 #define EMBER_TESTS_FAULTS_FAULT_POINTS_H_
 
@@ -25,27 +26,29 @@ namespace ember::tests {
 
 inline constexpr size_t kDataBytes = 64 << 10;
 
-// For scenarios of tools, which catch std::bad_alloc and end: ends the worker,
-// which counts as `ended` whatever the size was.
+// Ends the worker, which counts as `ended` whatever the size was: for scenarios
+// of tools, which catch std::bad_alloc and end.
 [[noreturn]] void EndByBadAlloc();
 
 class Scenario {
  public:
   virtual ~Scenario() = default;
-  // Called with one allocation failing. Its status is one that a user would
+  // Called while one allocation fails. Returns the status that a user would
   // see.
   virtual Status Run() = 0;
-  // The same with enough memory, on what Run has left: must be OK, with right
-  // results.
+  // Does the same with enough memory, in the state that Run has left. It must
+  // return OK and have correct results.
   virtual Status RunAgain() = 0;
 };
 
 struct FaultCounts {
-  int64_t points = 0;       // allocations that were made to fail
-  int64_t status = 0;       // led to a status
-  int64_t unnoticed = 0;    // the scenario did without
-  int64_t ended = 0;        // ended the process, which only small ones may
-  SupervisedReport others;  // counts and findings that must not be
+  int64_t points = 0;     // allocations that were made to fail
+  int64_t status = 0;     // failures that led to a status
+  int64_t unnoticed = 0;  // failures that the scenario did not need to report
+  // Failures that ended the process, which is allowed for small ones.
+  int64_t ended = 0;
+  // Counts and findings of other outcomes, which are bugs.
+  SupervisedReport others;
 
   int64_t failures() const {
     return static_cast<int64_t>(others.findings.size());
@@ -54,15 +57,15 @@ struct FaultCounts {
 };
 
 struct FaultPlan {
-  // Of AllocationFaults.
+  // The fields of AllocationFaults:
   bool stays = false;
   size_t least_bytes = 1;
   const char* spared_library = nullptr;
-  int64_t every = 1;  // only every n-th point
+  int64_t every = 1;  // tries only every n-th point
 };
 
-// new_scenario is called before each point, with no faults. The process must
-// have one thread.
+// Calls new_scenario before each point, without faults. The process must have
+// one thread.
 FaultCounts FailAllocations(
     const FaultPlan& plan,
     const std::function<std::unique_ptr<Scenario>()>& new_scenario);

@@ -14,8 +14,8 @@
 #include <map>
 #include <utility>
 
-// The linker gives calls of open to __wrap_open (--wrap in BUILD), and those of
-// __real_open to open.
+// The linker redirects calls of open to __wrap_open (--wrap in BUILD), and
+// calls of __real_open to open.
 extern "C" {
 int __real_open(const char* path, int flags, ...);
 int __real_openat(int folder, const char* path, int flags, ...);
@@ -45,12 +45,12 @@ void* __real_mmap(void* address, size_t bytes, int protection, int flags,
 namespace ember::tests {
 namespace {
 
-// What a call does, which says to which faults it is open.
+// Kinds of calls, which decide the faults that apply to them.
 enum : unsigned {
   kAny = 0,
   kMayNeedSpace = 1,
   kMayWait = 2,  // a signal can interrupt it
-  kMoves = 4,    // bytes
+  kMoves = 4,    // it reads or writes bytes
   kRenames = 8,
 };
 
@@ -58,8 +58,8 @@ FileFaults faults;
 FileCallCounts counts;
 bool is_on = false;
 
-// Files that were written and not synchronised since: by number, where they
-// are. Their folder, if it is an open one, was resolved.
+// Paths of the files that were written but not synchronised since, by inode. A
+// path relative to an open folder is resolved.
 std::map<std::pair<dev_t, ino_t>, std::string> unsynced;
 
 std::string PathIn(int folder, const char* path) {
@@ -90,7 +90,7 @@ void NoteSynced(int file) {
     unsynced.erase({info.st_dev, info.st_ino});
 }
 
-// A file has another name now.
+// Notes a file's new name.
 void NoteMoved(const std::string& path) {
   struct stat info;
   if (__real_lstat(path.c_str(), &info) != 0) return;
@@ -140,7 +140,7 @@ void Damage(const std::string& path, uint64_t choice) {
   ::_exit(kPowerLossStatus);
 }
 
-// Whether the fault happens in this call.
+// True if the fault happens in this call.
 bool Happens(const char* name, unsigned kinds) {
   if (!is_on) return false;
   switch (faults.fault) {
@@ -168,7 +168,7 @@ bool Happens(const char* name, unsigned kinds) {
   return true;
 }
 
-// The fault as what a call gives that fails.
+// Sets errno for the fault and returns the result of a failed call.
 template <typename Result>
 Result Fail(Result failed) {
   switch (faults.fault) {
@@ -327,7 +327,7 @@ DIR* __wrap_fdopendir(int file) {
 
 void* __wrap_mmap(void* address, size_t bytes, int protection, int flags,
                   int file, off_t offset) {
-  // Memory is no file.
+  // A mapping without a file is not a call on files.
   if (file >= 0 && Happens("mmap", kAny)) return Fail(MAP_FAILED);
   return __real_mmap(address, bytes, protection, flags, file, offset);
 }

@@ -5,9 +5,9 @@
 //   const Status status = WriteFileAtomically(path, contents);
 //   const FileCallCounts counts = StopFileFaults();
 //
-// A program that links this calls open, read, write, rename and others (kCalls
-// in file_calls.cc) through it in what is linked statically, which is all code
-// of ours. One thread.
+// In a program that links this library, statically linked code, which is all
+// code of ours, calls open, read, write, rename and others (kCalls in
+// file_calls.cc) through it. One thread.
 #ifndef EMBER_TESTS_FAULTS_FILE_CALLS_H_
 #define EMBER_TESTS_FAULTS_FILE_CALLS_H_
 
@@ -18,14 +18,14 @@ namespace ember::tests {
 
 enum class FileFault : uint8_t {
   kNone,
-  kIoError,      // EIO; what is closed is closed all the same
-  kNoSpace,      // ENOSPC, of calls that may need some
+  kIoError,      // EIO; close() nevertheless closes the file
+  kNoSpace,      // ENOSPC, for calls that may need space
   kInterrupted,  // EINTR, once
-  kShort,        // one byte is read or written
-  kLostRename,   // rename and link do nothing, and say nothing
-  // The process ends with kPowerLossStatus before the call. Of files that were
-  // written and not synchronised, what is on the disk is then, by the seed:
-  // nothing, zeros, the first half, all but one block, or all.
+  kShort,        // only one byte is read or written
+  kLostRename,   // rename and link do nothing but report success
+  // The process ends with kPowerLossStatus before the call. Of each file that
+  // was written and not synchronised, the disk then has nothing, zeros, the
+  // first half, all but one block, or all, as the seed decides.
   kPowerLoss,
 };
 inline constexpr int kFileFaultCount = 7;
@@ -33,13 +33,14 @@ inline constexpr int kPowerLossStatus = 70;
 
 struct FileFaults {
   FileFault fault = FileFault::kNone;
-  int64_t number = 0;  // of the call, from 1, among those that it applies to
+  // Number of the call, from 1, among those that it applies to.
+  int64_t number = 0;
   uint64_t seed = 0;
 };
 
 struct FileCallCounts {
   int64_t seen = 0;    // calls that the fault applies to
-  std::string failed;  // the name of the one that it was applied to
+  std::string failed;  // name of the call that the fault was applied to
 };
 
 void StartFileFaults(const FileFaults& faults);

@@ -1,8 +1,8 @@
-// Each call on files fails once, in each way: with an I/O error, for lack of
-// space, interrupted, doing less than it was asked, renaming nothing, and as
-// the last one before the system loses power. Each time a file that was written
-// must have its old or its new contents, the cache must give right entries or
-// none, and all must work when it is tried again.
+// Makes each call on files fail once in each way: with an I/O error, for lack
+// of space, interrupted, doing less than it was asked, renaming nothing, and as
+// the last one before the system loses power. Each time a written file must
+// have its old or its new contents, the cache must return correct entries or
+// none, and everything must work when it is tried again.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,22 +35,24 @@ constexpr FileFault kFaults[] = {
 constexpr const char* kFaultNames[kFileFaultCount] = {
     "none",  "I/O error",   "no space",     "interrupted",
     "short", "lost rename", "loss of power"};
-constexpr uint64_t kPowerLosses = 5;  // per call, with other damage each
+constexpr uint64_t kPowerLosses = 5;  // losses per call, each with other damage
 
-// Works on files in a folder of its own.
+// A scenario that works on files in a folder of its own.
 class FileScenario {
  public:
   virtual ~FileScenario() = default;
-  // What is there before.
+  // Makes the files that exist before the run.
   virtual void Prepare(const std::string& folder) = 0;
   virtual Status Run(const std::string& folder) = 0;
-  // In a process that has none of Run's memory: what is there is right, and
-  // Run works. After `fault`, if Run came to its end `ended` says how.
+  // Called in a process that has none of Run's memory. Checks that the files
+  // are right and that Run works. `ended` is the status of a Run that returned
+  // after `fault`.
   virtual Status Check(const std::string& folder, FileFault fault,
                        const Status* ended) = 0;
 };
 
-// In memory where there is such a folder: waiting for disks tells nothing.
+// Uses a memory file system if there is one: waiting for disks would only take
+// time.
 std::string NewFolder() {
   std::error_code error;
   const bool has_memory = fs::is_directory("/dev/shm", error) &&
@@ -66,7 +68,7 @@ Status Expect(bool holds, const std::string& what) {
   return holds ? OkStatus() : InternalError("expected " + what);
 }
 
-// Files in a folder whose names are not those expected.
+// Counts the temporary files in a folder.
 int64_t Leftovers(const std::string& folder) {
   int64_t count = 0;
   for (const auto& entry : fs::directory_iterator(folder))
@@ -88,12 +90,13 @@ class ReplaceFile final : public FileScenario {
     EMBER_ASSIGN_OR_RETURN(const std::string found, ReadFile(folder + "/a"));
     if (ended != nullptr && ended->ok() && fault != FileFault::kLostRename) {
       EMBER_RETURN_IF_ERROR(Expect(found == kNew, "the new contents"));
-    } else if (fault != FileFault::kPowerLoss) {  // that is not promised here
+      // After a loss of power, a file that was not synchronised may be damaged.
+    } else if (fault != FileFault::kPowerLoss) {
       EMBER_RETURN_IF_ERROR(Expect(found == "old contents" || found == kNew,
                                    "the old or the new contents"));
     }
-    // One call fails: either it is the removal of the temporary file, or that
-    // works.
+    // Only one call fails, so at most one temporary file is left: the one whose
+    // removal failed.
     if (ended != nullptr)
       EMBER_RETURN_IF_ERROR(Expect(Leftovers(folder) <= 1, "nothing left"));
     EMBER_RETURN_IF_ERROR(Run(folder));
@@ -119,7 +122,8 @@ class ReplaceModule final : public FileScenario {
   }
   Status Check(const std::string& folder, FileFault fault,
                const Status* ended) override {
-    // Whole, constants too, whatever happened: also if power was lost.
+    // The file must be complete, with its constants, even after a loss of
+    // power.
     EMBER_ASSIGN_OR_RETURN(
         const vm::ModuleDefinition module,
         vm::ReadModule(folder + "/m.vmfb", {.verify_constants = true}));
@@ -141,13 +145,13 @@ class KernelCache final : public FileScenario {
     auto cache = jit::DiskCache::Open(Options(folder));
     EMBER_CHECK(cache.ok()) << cache.status().ToString();
     for (int i = 0; i < 3; ++i) (*cache)->Store(KeyOf(i), ContentsOf(i));
-    // Without it the entries are not believed, and a new one is made.
+    // The cache does not trust entries without the secret, and makes a new one.
     if (!kHasSecret) fs::remove(Options(folder).secret_file);
   }
   Status Run(const std::string& folder) override {
     EMBER_ASSIGN_OR_RETURN(const auto cache,
                            jit::DiskCache::Open(Options(folder)));
-    // Larger than its bound: it removes entries, too.
+    // The entries exceed the cache's bound, so it removes some, too.
     for (int i = 0; i < 12; ++i) {
       EMBER_RETURN_IF_ERROR(CheckEntry(*cache, i));
       cache->Store(KeyOf(i), ContentsOf(i));
@@ -155,7 +159,7 @@ class KernelCache final : public FileScenario {
     return OkStatus();
   }
   Status Check(const std::string& folder, FileFault, const Status*) override {
-    // Nothing is removed to make room meanwhile.
+    // A larger bound, so that no entry is removed during the check.
     jit::CacheOptions options = Options(folder);
     options.max_bytes = 1 << 20;
     EMBER_ASSIGN_OR_RETURN(const auto cache, jit::DiskCache::Open(options));
@@ -181,7 +185,7 @@ class KernelCache final : public FileScenario {
   static std::string ContentsOf(int i) {
     return std::string(2000, static_cast<char>('a' + i % 26));
   }
-  // What is given is right.
+  // An entry must be correct if there is one.
   static Status CheckEntry(jit::DiskCache& cache, int i) {
     const auto found = cache.Load(KeyOf(i));
     return Expect(!found || *found == ContentsOf(i), "right contents or none");
@@ -192,8 +196,9 @@ struct Counts {
   int64_t points = 0, status = 0, done = 0, power = 0;
 };
 
-// One fault in a folder of its own; the run in a process of its own, so that it
-// may end there. `seen`: calls that the fault applies to.
+// Tries one fault in a folder of its own. The run has a process of its own, as
+// it may end there. `seen` becomes the number of calls that the fault applies
+// to.
 Status TryOne(FileScenario& scenario, const FileFaults& faults, Counts& counts,
               int64_t& seen) {
   const std::string folder = NewFolder();
@@ -232,7 +237,7 @@ Status TryOne(FileScenario& scenario, const FileFaults& faults, Counts& counts,
     if (end.code == StatusCode::kInternal &&
         status.message().find("random") == std::string_view::npos)
       result = status;
-    // Nobody sees that a call was interrupted, or did less.
+    // An interrupted or short call must not become an error.
     if ((faults.fault == FileFault::kInterrupted ||
          faults.fault == FileFault::kShort) &&
         !status.ok())
@@ -262,7 +267,7 @@ Status TryOne(FileScenario& scenario, const FileFaults& faults, Counts& counts,
 template <typename Scenario>
 void FailAllCalls(const char* name) {
   for (const FileFault fault : kFaults) {
-    // How many there are if none fails.
+    // Counts the calls when none fails.
     int64_t calls = 0;
     Scenario without;
     Counts none;
@@ -307,13 +312,13 @@ TEST(FileFaults, KernelCacheWithoutSecret) {
   FailAllCalls<KernelCache<false>>("kernel cache, no secret");
 }
 
-// That damage is done where nothing was synchronised.
+// Control: a loss of power does damage files that were not synchronised.
 TEST(FileFaults, PowerLossDoesHarm) {
   std::map<std::string, int> found;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const std::string folder = NewFolder();
     const auto lose = [&] {
-      // All of it is written and renamed when the next call comes.
+      // The eighth call is after all writes and the rename.
       StartFileFaults(
           {.fault = FileFault::kPowerLoss, .number = 8, .seed = seed});
       static_cast<void>(WriteFileAtomically(folder + "/a", "contents"));

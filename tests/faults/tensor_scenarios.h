@@ -4,8 +4,8 @@
 //   FailAllocations(plan, [] { return NewRunScenario(); });
 //
 // The module multiplies an open number of rows by a constant matrix into an
-// arena, goes through a temporary, keeps what is positive (a result whose
-// extent is data), sorts each row, and returns all of it.
+// arena, uses a temporary, selects the positive elements (a result whose extent
+// depends on data), sorts each row, and returns all of it.
 #ifndef EMBER_TESTS_FAULTS_TENSOR_SCENARIOS_H_
 #define EMBER_TESTS_FAULTS_TENSOR_SCENARIOS_H_
 
@@ -15,16 +15,16 @@
 
 namespace ember::tests {
 
-// Makes the module, so that not every worker does.
+// Makes the module once, instead of in every worker.
 void PrepareTensorScenarios();
 
-// From a file, and from memory that is not aligned.
+// Loads from a file, and from memory that is not aligned.
 std::unique_ptr<Scenario> NewLoadScenario();
-// A session is made and run for the first time.
+// Makes a session and runs it for the first time.
 std::unique_ptr<Scenario> NewFirstRunScenario();
-// A session that has run before is given other shapes.
+// Runs a session again with other shapes.
 std::unique_ptr<Scenario> NewOtherShapesScenario();
-// As the first run, with kernels of tier 2 made when they are asked for.
+// Like the first run, with kernels of tier 2 that are compiled on request.
 std::unique_ptr<Scenario> NewKernelScenario();
 // Loads, runs and reads results through vm/api/ember.h.
 std::unique_ptr<Scenario> NewApiScenario();

@@ -1,5 +1,5 @@
-// A deformable convolution by plain loops, for the tests of every format that
-// has one: numbers for its operands, and what comes out.
+// Computes a deformable convolution by plain loops, for the tests of every
+// format that has one: operands and the expected result.
 //
 //   const DeformExample example(/*sharp_border=*/false, /*is_masked=*/true);
 //   ExpectNumbers(op.Input(example.x)…Run(), {example.Expected()});
@@ -15,8 +15,8 @@
 
 namespace ember::tests {
 
-// Strides (2, 1), padding (1, 2), dilations (1, 2), two groups and two groups
-// of offsets, which reach beyond the image.
+// Strides (2, 1), padding (1, 2), dilations (1, 2), two groups, and two groups
+// of offsets that reach beyond the image.
 struct DeformExample {
   static constexpr int kImages = 2, kChannels = 4, kHeight = 6, kWidth = 5;
   static constexpr int kResults = 6, kRows = 2, kColumns = 3;  // the window's
@@ -40,7 +40,7 @@ struct DeformExample {
     bias = many({kResults}, -1, 1);
   }
 
-  // The image between its elements.
+  // Interpolates the image between its elements.
   double Sampled(int image, int channel, double y, double x_place) const {
     const FeatureMap map{x.values, kChannels, kHeight, kWidth};
     if (sharp_border) {
@@ -58,7 +58,7 @@ struct DeformExample {
     return sum;
   }
 
-  // Of result `out` at (row, column).
+  // Computes the result `out` at (row, column).
   double ResultAt(int image, int out, int row, int column) const {
     const int per_group = kChannels / kGroups;
     const int first = out / (kResults / kGroups) * per_group;

@@ -1,5 +1,5 @@
-// Plain loops of what detectors' operators are defined by, for their tests in
-// every format.
+// Computes detectors' operators by plain loops, for their tests in every
+// format.
 //
 //   Values y = AlignedRegion({map, 2, 6, 5}, {0, 1, 1, 8, 9}, 2, false);
 #ifndef EMBER_TESTS_FORMATS_DETECTION_REFERENCE_H_
@@ -37,7 +37,8 @@ class ReferenceRandom {
   std::mt19937 engine_{4711};
 };
 
-// Intersection over union; boxes are `extra` wider than their corners say.
+// Returns intersection over union. Boxes are `extra` wider than their corners
+// say.
 inline double Overlap(const Box& a, const Box& b, double extra = 0) {
   double shared = 1, area_a = 1, area_b = 1;
   for (const size_t i : {0, 1}) {
@@ -59,7 +60,7 @@ inline Box BoxAt(const Values& values, size_t place) {
           values[place + 3]};
 }
 
-// The order of scores, best first; ties in their own.
+// Returns the order of scores, best first. Equal scores keep their order.
 inline std::vector<size_t> Ordered(const Values& scores) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -68,8 +69,8 @@ inline std::vector<size_t> Ordered(const Values& scores) {
   return order;
 }
 
-// The best first, without those that overlap a better one that they may
-// suppress; at most `most`.
+// Returns at most `most` boxes, best first, without boxes that overlap a better
+// box which may suppress them.
 inline std::vector<size_t> Unsuppressed(
     const std::vector<size_t>& order, const std::vector<Box>& boxes,
     double overlap, size_t most, double extra = 0,
@@ -86,7 +87,7 @@ inline std::vector<size_t> Unsuppressed(
   return kept;
 }
 
-// [images, channels, height, width].
+// A map of the shape [images, channels, height, width].
 struct FeatureMap {
   const Values& values;
   int channels, height, width;
@@ -95,7 +96,7 @@ struct FeatureMap {
     return values[static_cast<size_t>(
         ((image * channels + channel) * height + y) * width + x)];
   }
-  // Between elements; 0 farther than one outside of the map.
+  // Interpolates between elements; 0 more than one element outside of the map.
   double Sampled(int image, int channel, double y, double x) const {
     if (y < -1 || y > height || x < -1 || x > width) return 0;
     y = std::clamp(y, 0.0, height - 1.0);
@@ -111,8 +112,9 @@ struct FeatureMap {
   }
 };
 
-// A region (image, x1, y1, x2, y2) in 2 x 2 bins, at half of its scale, all
-// channels. samples: per axis of a bin; below 1: as many as it has elements.
+// Samples a region (image, x1, y1, x2, y2) in 2 x 2 bins at half scale, for all
+// channels. `samples` is the number per axis of a bin; below 1: the number of
+// the bin's elements.
 inline Values AlignedRegion(const FeatureMap& map, const Values& region,
                             int samples, bool aligned) {
   double start[2], bin[2];

@@ -1,5 +1,5 @@
-// What the tests of every format's metadata share: whether what a frontend has
-// read of a file comes to the user of the module.
+// Checks for every format that the metadata which a frontend reads reaches the
+// module's user.
 //
 //   EXPECT_THAT(KeptMetadata(ImportModel(path, {})),
 //               ElementsAre(Pair("onnx.producer_name", "somebody")));
@@ -13,8 +13,8 @@
 
 namespace ember::tests {
 
-// The graph's metadata. The test fails unless it is the same behind the graph's
-// text form, the compiler, and the module's file.
+// Returns the graph's metadata. The test fails if the graph's text form, the
+// compiler or the module's file changes it.
 graph::Metadata KeptMetadata(StatusOr<graph::Graph> graph);
 
 }  // namespace ember::tests

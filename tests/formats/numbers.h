@@ -1,5 +1,5 @@
-// What tests of every model format share: tensors written as numbers, a graph
-// that was imported compiled and run on them, and results compared.
+// Shared by the tests of every model format: writes tensors as numbers,
+// compiles and runs an imported graph on them, and compares results.
 //
 //   ExpectNumbers(RunOnNumbers(ImportModelBytes(file, nullptr, {}),
 //                              {F32({2}, {-1, 2})}),
@@ -44,7 +44,7 @@ inline Numbers I64(std::vector<int64_t> dims, std::vector<double> values) {
   return {DType::kI64, std::move(dims), std::move(values)};
 }
 
-// The values in their order; there must be as many as the dims say.
+// Makes a tensor of the values in order. There must be as many as the dims say.
 vm::Tensor MakeTensor(const Numbers& numbers);
 std::string BytesOf(const Numbers& numbers);
 Numbers ReadNumbers(const vm::Tensor& tensor);
@@ -57,12 +57,12 @@ StatusOr<std::vector<vm::Tensor>> RunGraph(
 StatusOr<std::vector<Numbers>> RunOnNumbers(StatusOr<graph::Graph> graph,
                                             const std::vector<Numbers>& inputs);
 
-// One tensor of strings, all as expected.
+// Expects a tensor of these strings.
 void ExpectStrings(const vm::Tensor& got, const std::vector<int64_t>& dims,
                    const std::vector<std::string>& values);
 
-// Every result as expected: types, dims, and values to within `tolerance` of
-// max(1, |value|).
+// Expects these results: types and dims are equal, and values are within
+// `tolerance` of max(1, |value|).
 void ExpectNumbers(const StatusOr<std::vector<Numbers>>& results,
                    const std::vector<Numbers>& expected,
                    double tolerance = 1e-5);

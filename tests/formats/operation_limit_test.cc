@@ -1,10 +1,10 @@
-// Every importer fails with the builder's error, and with no other, wherever
-// the builder fails: each model is imported with every operation limit that is
-// too small for it. A failed value has no shape of its own (frontends/ops/
-// tensor.h), so an importer that goes on after an error may read beyond some
-// list, which a build with --config=asan sees.
+// Tests that every importer fails with the builder's error, and with no other,
+// wherever the builder fails: each model is imported with every operation limit
+// that is too small for it. A failed value has no shape of its own
+// (frontends/ops/ tensor.h), so an importer that continues after an error may
+// read beyond the end of a list, which a build with --config=asan detects.
 //
-// With EMBER_MODELS=FOLDER the same is asked of the ONNX models of at most
+// With EMBER_MODELS=FOLDER the same is tested for the ONNX models of at most
 // 200 KB below that folder that can be imported.
 #include <gtest/gtest.h>
 
@@ -27,7 +27,8 @@
 namespace ember::tests {
 namespace {
 
-// Nothing if the import was refused because of the limit, else what it did.
+// Returns "" if the import was refused because of the limit, else what
+// happened.
 std::string Wrong(const StatusOr<graph::Graph>& graph, int64_t limit) {
   const std::string expected = "expected a graph of at most " +
                                std::to_string(limit) +
@@ -40,12 +41,12 @@ std::string Wrong(const StatusOr<graph::Graph>& graph, int64_t limit) {
   return "expected '" + expected + "', found " + status.ToString();
 }
 
-// Imports the file with limits from 0 on until one is enough, and says of each
-// that is not if something else is wrong. The limits up to `dense` are tried
-// one by one, and the larger the next ones are the more are left out. An
-// importer may have tried more than it gives (a second way, for extents that
-// broadcast), and found that too large: up to twice as many operations are
-// tried for what that does. Returns how many limits were too small.
+// Imports the file with limits from 0 on until one is enough, and reports each
+// limit that fails in another way. Limits up to `dense` are tried one by one;
+// above, steps grow with the limit. An importer may try a second way that it
+// then discards (for extents that broadcast) and that needs more operations
+// than the result. So limits up to twice that number are tried, too. Returns
+// the number of limits that were too small.
 int64_t RefusedLimits(const SampleFile& file, int64_t dense = INT64_MAX) {
   int64_t refused = 0;
   std::optional<int64_t> enough;
@@ -82,7 +83,7 @@ TEST(OperationLimit, IsTheErrorOfEverySampleWhereItIsTooSmall) {
   int64_t limits = 0;
   std::map<std::string_view, int64_t> limits_of;
   for (const SampleFile& file : SampleFiles()) {
-    // Else no limit would ever be enough.
+    // The model must import without a limit, or no limit would ever be enough.
     const auto graph = Import(file);
     ASSERT_TRUE(graph.ok()) << file.path << ": " << graph.status().ToString();
     const int64_t refused = RefusedLimits(file);

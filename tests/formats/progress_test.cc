@@ -1,5 +1,5 @@
-// Every format tells ImportOptions::progress of each operator, and stops where
-// it is told to.
+// Tests that every format reports each operator to ImportOptions::progress, and
+// stops when that returns false.
 #include "base/progress.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 using frontends::Format;
 using testing::HasSubstr;
 
-// Notes what it is told, and stops before step `stop`.
+// Records the reports, and stops before step `stop`.
 class Recorder : public Progress {
  public:
   explicit Recorder(int64_t stop = INT64_MAX) : stop_(stop) {}

@@ -1,5 +1,5 @@
-// Files with the sample models of every format (frontends/NAME/testing), for
-// tests of what all importers do alike.
+// Writes the sample models of every format (frontends/NAME/testing) to files,
+// to test what all importers have in common.
 //
 //   for (const SampleFile& file : SampleFiles()) {
 //     SCOPED_TRACE(file.path);
@@ -24,15 +24,15 @@ namespace ember::tests {
 struct SampleFile {
   std::string_view format;
   std::string path;
-  // Where the model does not say them.
+  // Shapes of inputs for which the model gives none.
   std::map<std::string, std::vector<std::optional<int64_t>>> shapes = {};
 };
 
-// Writes the files into the test's folder, and fails the test if it cannot.
+// Writes the files into the test's folder. The test fails if that fails.
 std::vector<SampleFile> SampleFiles();
 
-// By the importer of the file's format, with the file's shapes in place of
-// options.input_shapes.
+// Imports the file by the importer of its format, with the file's shapes
+// instead of options.input_shapes.
 StatusOr<graph::Graph> Import(const SampleFile& file,
                               frontends::ImportOptions options = {});
 

@@ -14,13 +14,13 @@
 #include "vm/runtime/module.h"
 #include "vm/runtime/testing/run_anything.h"
 
-// Of libFuzzer, or of //bazel:fuzz_main.
+// Defined by libFuzzer or by //bazel:fuzz_main.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace ember::tests {
 namespace {
 
-// An error is one line.
+// Checks that an error is one line.
 void CheckMessage(const Status& status) {
   EMBER_CHECK(status.message().find('\n') == std::string_view::npos)
       << status.ToString();
@@ -60,7 +60,7 @@ void RunImported(StatusOr<graph::Graph> graph, uint64_t seed) {
   if (!graph.ok()) return CheckMessage(graph.status());
   auto definition = compiler::Compile(*std::move(graph), {});
   if (!definition.ok()) return CheckMessage(definition.status());
-  // What the compiler emits must pass the verifier, as a file too.
+  // A module of the compiler must pass the verifier, as a file, too.
   auto file = vm::SerializeModule(*definition);
   EMBER_CHECK(file.ok()) << file.status().ToString();
   auto module = vm::Module::Load(*file, nullptr);

@@ -1,6 +1,6 @@
-// What the fuzz targets of the formats share: where samples lie, how a search
-// starts from them, and what happens to a graph that could be imported. A
-// target says how its bytes are imported and how they are best changed:
+// Shared by the fuzz targets of the formats: the folder of samples, the start
+// of a search from them, and the run of an imported graph. A target adds how
+// its bytes are imported and how they are best mutated:
 //
 //   extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 //     tests::StartFromSamples(samples, argc, argv);
@@ -27,30 +27,30 @@
 
 namespace ember::tests {
 
-// A folder of this process, empty at first and removed at its end.
+// Returns a folder of this process, empty at first and removed at its end.
 const std::string& FuzzFolder();
 
-// A name for a file, and what it holds.
+// A file's name and contents.
 using Sample = std::pair<std::string, std::string>;
 
-// The samples as files, in a folder that joins the arguments: where the search
-// starts, besides the corpus of ./dev fuzz. Not where an argument is a file, as
-// that is one input that is run again.
+// Writes the samples to a folder and adds that to the arguments: the search
+// starts from them and from the corpus of ./dev fuzz. Does nothing if an
+// argument is a file, as that is one input to run again.
 void StartFromSamples(const std::vector<Sample>& samples, int* argc,
                       char*** argv);
 
-// Compiles what was imported, writes it as a file, loads that and runs it under
-// limits. Each may fail, with one line; what the compiler gives must pass the
+// Compiles an imported graph, writes it as a file, loads that and runs it under
+// limits. Each step may fail, with one line. A compiled module must pass the
 // verifier. `seed` decides inputs and limits (vm/runtime/testing).
 void RunImported(StatusOr<graph::Graph> graph, uint64_t seed);
 
-// An input of two files: up to the first byte 0, and from behind it.
+// Splits an input into two files, before and after the first byte 0.
 std::pair<std::string_view, std::string_view> SplitAtZero(const uint8_t* data,
                                                           size_t size);
 
-// A custom mutator: half of the changes are those to bytes of libFuzzer, half
-// are made to aligned words of 4 bytes, in which formats keep numbers. Returns
-// the new size.
+// A custom mutator: half of the changes are libFuzzer's changes of bytes, half
+// change aligned words of 4 bytes, in which formats store numbers. Returns the
+// new size.
 size_t MutateBytesOrWords(uint8_t* data, size_t size, size_t max_size,
                           unsigned int seed);
 

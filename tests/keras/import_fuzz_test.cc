@@ -1,6 +1,6 @@
-// Keras files from anyone: importing, compiling, loading and running them under
-// limits must not do harm. Half of the changes are made to bytes, half to
-// words, which is where HDF5 keeps addresses and sizes.
+// Fuzzes Keras files from strangers: importing, compiling, loading and running
+// them under limits must not do harm. Half of the changes are made to bytes,
+// half to words, in which HDF5 stores addresses and sizes.
 //
 //   ./dev fuzz --seconds=3600 //tests/keras:import_fuzz_test
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Whole models: dialects of Keras 2 and 3, Sequential and functional, models
-// within models, shared layers, several inputs and outputs; and what errors
-// say.
+// Tests whole models: dialects of Keras 2 and 3, Sequential and functional
+// models, models within models, shared layers, several inputs and outputs; and
+// error messages.
 #include "frontends/keras/import.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::string ErrorOf(const std::string& file,
   return graph.ok() ? "imported" : std::string(graph.status().message());
 }
 
-// Until Keras 2.2.2, and without an input layer.
+// The form that Keras wrote until 2.2.2, without an input layer.
 TEST(KerasModels, SequentialAsAList) {
   const std::string file = Hdf5Model(
       R"({"class_name": "Sequential", "config": [
@@ -60,7 +60,8 @@ TEST(KerasModels, Archive) {
                 {F32({1, 1}, {4 + 60})});
 }
 
-// Keras 3's calls, with a function among the layers and a layer called twice.
+// Calls as Keras 3 writes them, with a function among the layers and a layer
+// that is called twice.
 TEST(KerasModels, FunctionalArchive) {
   const auto tensor = [](const std::string& layer, int call) {
     return R"({"class_name": "__keras_tensor__", "config": {"shape": [null, 1],
@@ -86,8 +87,8 @@ TEST(KerasModels, FunctionalArchive) {
   ExpectNumbers(RunKerasFile(file, {F32({1, 1}, {2})}), {F32({1, 1}, {210})});
 }
 
-// The weights of a model that is a layer are listed together: those that are
-// trained first. Its calls are counted from 1.
+// The weights of a model that is a layer are listed together, trainable weights
+// first. Its calls are counted from 1.
 TEST(KerasModels, ModelWithinAModel) {
   const std::string inner = R"({"name": "inner", "layers": [
       {"class_name": "InputLayer", "name": "i", "config": {"name": "i",
@@ -210,7 +211,7 @@ TEST(KerasErrors, Configurations) {
       "save the model before quantize())");
 }
 
-// What is wrong with an archive's weights is said of them, not of their name.
+// Errors of an archive's weights name the archive's entry.
 TEST(KerasErrors, WeightsOfArchives) {
   const auto archive = [](const std::string& name) {
     archive::ZipBuilder zip;
@@ -225,14 +226,14 @@ TEST(KerasErrors, WeightsOfArchives) {
             "'model.weights.json'");
   const std::string name = "model.weights.h5";
   std::string damaged = archive(name);
-  // The first block of deflated data, of a kind that there is none of.
+  // The first block of the deflated data is of an invalid kind.
   damaged[damaged.find(name) + name.size()] = 7;
   EXPECT_EQ(ErrorOf(damaged),
             "model 'm.h5': 'model.weights.h5' of the ZIP archive: its deflated "
             "data are damaged");
 }
 
-// Cells of cells used to be looked into as deep as they are.
+// The importer used to recurse once for each level of nested cells.
 TEST(KerasErrors, CellsInCells) {
   std::string open, close;
   for (int i = 0; i < 20'000; ++i) {
@@ -250,8 +251,8 @@ TEST(KerasErrors, CellsInCells) {
             "cell/recurrent_kernel, cell/bias), found none in the file");
 }
 
-// Models in models, each called by the one around it several times, all with
-// the layers of the innermost that nobody calls.
+// Nested models, each called several times by the one around it. The innermost
+// one has many layers that are not called.
 TEST(KerasErrors, ModelsThatAreCalledVeryOften) {
   std::string layers =
       R"({"class_name": "InputLayer", "name": "x", "config": {"name": "x",
@@ -283,7 +284,7 @@ TEST(KerasErrors, ModelsThatAreCalledVeryOften) {
             "of them and layers of models that are called");
 }
 
-// Where a list stands is not written with each of its items.
+// The path of a list must not be copied for each of its items.
 TEST(KerasModels, LongListsUnderLongNames) {
   std::string list = "1";
   for (int i = 0; i < 200'000; ++i) list += ",1";

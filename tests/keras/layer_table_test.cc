@@ -1,4 +1,5 @@
-// The table has a row for every layer that Keras publishes, and no row twice.
+// Tests that the table has a row for every layer that Keras publishes, and no
+// row twice.
 #include "frontends/keras/layer_table.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +10,8 @@
 namespace ember::tests {
 namespace {
 
-// keras/src/layers/__init__.py of Keras 3 (06e398e506), and what wraps other
-// frameworks.
+// The layers of keras/src/layers/__init__.py of Keras 3 (06e398e506), and those
+// that wrap other frameworks.
 constexpr std::string_view kKeras3[] = {
     "Activation",
     "ELU",
@@ -158,7 +159,7 @@ constexpr std::string_view kKeras3[] = {
     "TFSMLayer",
     "TorchModuleWrapper",
 };
-// What Keras 2.15 has besides, aliases among them.
+// Further names that Keras 2.15 has, aliases among them.
 constexpr std::string_view kKeras2[] = {
     "CuDNNGRU",           "CuDNNLSTM",          "DenseFeatures",
     "LocallyConnected1D", "LocallyConnected2D", "RandomHeight",

@@ -1,4 +1,4 @@
-// Single layers against their definitions.
+// Tests single layers against their definitions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace ember::tests {
 namespace {
 
-// 1, -2, 3, -4 … a tenth of each.
+// Returns 0.1, -0.2, 0.3, -0.4 ….
 std::vector<double> Sequence(int64_t count) {
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i)
@@ -26,7 +26,7 @@ std::vector<double> Map(const std::vector<double>& x,
   return y;
 }
 
-// Element [y, x, c] of an image, 0 outside.
+// An image; element [y, x, c] is 0 outside of it.
 struct Image {
   int64_t height, width, channels;
   std::vector<double> values;
@@ -73,7 +73,8 @@ TEST(Layers, Convolution2DSameStrided) {
         for (int64_t dy = 0; dy < 3; ++dy)
           for (int64_t dx = 0; dx < 2; ++dx)
             for (int64_t i = 0; i < 2; ++i)
-              // Of the rows' padding of 2, one is before; of the columns' 0.
+              // The rows' padding is 2, one of it before; the columns' padding
+              // has none before.
               sum += x.At(2 * y + dy - 1, 2 * c + dx, i) *
                      w[static_cast<size_t>(((dy * 2 + dx) * 2 + i) * 3 + o)];
         expected.push_back(sum);
@@ -126,7 +127,8 @@ TEST(Layers, SeparableConvolution) {
   ExpectNumbers(layer.Run(), {F32({1, 1, 1}, {4 + 6000 + 0.5})});
 }
 
-// What the convolution of the same settings would have taken from.
+// Adds each element to the positions that a convolution of the same settings
+// would read for it.
 TEST(Layers, TransposedConvolution) {
   const std::vector<double> x = {1, 2, 3}, w = {1, 10, 100};
   for (const std::string padding : {"valid", "same"}) {
@@ -181,7 +183,7 @@ TEST(Layers, Pooling) {
                                        "padding": "same"})");
   maximum.Input(F32({1, 3, 2, 1}, {1, 2, 3, 4, -5, -6}));
   ExpectNumbers(maximum.Run(), {F32({1, 2, 1, 1}, {4, -5})});
-  // Padding does not count.
+  // The mean does not count the padding.
   OneLayer mean("AveragePooling1D", R"({"pool_size": 2, "padding": "same"})");
   mean.Input(F32({1, 3, 1}, {1, 2, 6}));
   ExpectNumbers(mean.Run(), {F32({1, 2, 1}, {1.5, 6})});
@@ -303,7 +305,7 @@ TEST(Layers, Merging) {
       {"Maximum", {10, 20, 10, 20}},  {"Minimum", {1, 2, 3, 4}},
   };
   for (const auto& [name, expected] : cases) {
-    // The second input has no steps: it gets a dim behind the batch.
+    // The second input has no steps, so it gets a dim after the batch.
     OneLayer layer(name);
     layer.Input(F32({1, 2, 2}, {1, 2, 3, 4})).Input(F32({1, 2}, {10, 20}));
     SCOPED_TRACE(name);

@@ -1,5 +1,5 @@
-// One Keras layer, run end to end: a file is made, imported, compiled and
-// executed, with operands and results written as numbers.
+// Runs one Keras layer end to end: makes a file, imports, compiles and executes
+// it, with operands and results written as numbers.
 //
 //   OneLayer layer("LeakyReLU", R"({"alpha": 0.5})");
 //   layer.Input(F32({1, 2}, {-2, 3}));
@@ -19,27 +19,27 @@
 
 namespace ember::tests {
 
-// Imports, compiles and runs a file; all results, state last.
+// Imports, compiles and runs a file. Returns all results, state last.
 StatusOr<std::vector<Numbers>> RunKerasFile(
     const std::string& file, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
 
 class OneLayer {
  public:
-  // config: the layer's, as JSON, without its name.
+  // `config` is the layer's config as JSON, without its name.
   OneLayer(std::string class_name, std::string config = "{}")
       : class_name_(std::move(class_name)), config_(std::move(config)) {}
 
-  // The next operand, given when run.
+  // Adds the next operand, which is given at run time.
   OneLayer& Input(Numbers value);
-  // The next weight in the order of the file.
+  // Adds the next weight, in the order of the file.
   OneLayer& Weight(Numbers value);
-  // Named arguments of the call, as JSON: {"use_causal_mask": true}.
+  // Sets named arguments of the call, as JSON: {"use_causal_mask": true}.
   OneLayer& Arguments(std::string json) {
     arguments_ = std::move(json);
     return *this;
   }
-  // How many results are outputs of the model.
+  // Sets the number of results that are outputs of the model.
   OneLayer& Results(int count) {
     results_ = count;
     return *this;
@@ -48,15 +48,15 @@ class OneLayer {
     version_ = std::move(keras_version);
     return *this;
   }
-  // A Masking layer before the first input, for this value.
+  // Adds a Masking layer for this value before the first input.
   OneLayer& Masked(double value) {
     mask_value_ = value;
     is_masked_ = true;
     return *this;
   }
-  // The file.
+  // Returns the contents of the file.
   std::string File() const;
-  // State follows the inputs.
+  // `state` comes after the inputs.
   StatusOr<std::vector<Numbers>> Run(const std::vector<Numbers>& state = {});
 
  private:

@@ -1,5 +1,5 @@
-// Recurrent layers against a reference that runs step by step: directions,
-// states, masks.
+// Tests recurrent layers against a reference that runs step by step:
+// directions, states, masks.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,12 +15,13 @@ using Vector = std::vector<double>;
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// One unit, one feature: what a step makes of (input, states).
+// Computes one step of a layer with one unit and one feature from (input,
+// states).
 Vector SimpleStep(double x, const Vector& s) {
   return {std::tanh(0.5 * x + 0.25 * s[0] + 0.1)};
 }
-// Gates i, f, c, o with kernels 0.5, -0.5, 1, 0.25, recurrent 0.1 … 0.4 and
-// biases 0, 1, 0, 0.
+// The gates i, f, c, o have kernels 0.5, -0.5, 1, 0.25, recurrent kernels 0.1 …
+// 0.4 and biases 0, 1, 0, 0.
 Vector LstmStep(double x, const Vector& s) {
   const double i = Sigmoid(0.5 * x + 0.1 * s[0]);
   const double f = Sigmoid(-0.5 * x + 0.2 * s[0] + 1);
@@ -29,14 +30,14 @@ Vector LstmStep(double x, const Vector& s) {
   const double next = f * s[1] + i * c;
   return {o * std::tanh(next), next};
 }
-// Gates z, r, h, with the reset after the product and two biases.
+// The gates are z, r, h, with the reset after the product and two biases.
 Vector GruStep(double x, const Vector& s) {
   const double z = Sigmoid(0.5 * x + 0.1 + 0.2 * s[0] + 0.4);
   const double r = Sigmoid(-0.5 * x + 0.2 + 0.3 * s[0] + 0.5);
   const double h = std::tanh(x + 0.3 + r * (0.4 * s[0] + 0.6));
   return {z * s[0] + (1 - z) * h};
 }
-// The reset before it, and one bias.
+// The reset is before the product, and there is one bias.
 Vector OldGruStep(double x, const Vector& s) {
   const double z = Sigmoid(0.5 * x + 0.1 + 0.2 * s[0]);
   const double r = Sigmoid(-0.5 * x + 0.2 + 0.3 * s[0]);
@@ -88,8 +89,8 @@ OneLayer Make(const Layer& layer, const std::string& options, const Vector& x) {
   return one;
 }
 
-// The output of each step, and the states after the last; steps of 0 are
-// masked if `masked`.
+// The output of each step, and the states after the last one. If `masked`,
+// steps with the input 0 are masked.
 struct Outcome {
   Vector outputs, states;
 };
@@ -133,7 +134,7 @@ TEST(Recurrent, SequencesAndStates) {
 TEST(Recurrent, Backwards) {
   for (const Layer& layer : Layers()) {
     SCOPED_TRACE(layer.name);
-    // Outputs are in the order in which they are made.
+    // Outputs are in the order of computation.
     const Vector turned(kInput.rbegin(), kInput.rend());
     ExpectNumbers(
         Make(layer, R"(, "return_sequences": true, "go_backwards": true)",
@@ -174,7 +175,7 @@ TEST(Recurrent, InitialStates) {
   }
 }
 
-// What a stateful layer keeps is inputs and results of the module.
+// The state of a stateful layer consists of inputs and results of the module.
 TEST(Recurrent, Stateful) {
   for (const Layer& layer : Layers()) {
     SCOPED_TRACE(layer.name);

@@ -61,7 +61,7 @@ StatusOr<ChildRun> ChildRun::Start(const std::vector<std::string>& command,
 }
 
 Status ChildRun::GoOnUntilFileCalls(int64_t count) {
-  // It stops when it has become the other program.
+  // The child stops when it has become the other program.
   if (::waitpid(process_, &status_, 0) != process_ || !WIFSTOPPED(status_) ||
       ::ptrace(PTRACE_SETOPTIONS, process_, nullptr,
                PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) != 0)

@@ -1,4 +1,4 @@
-// A program that is started, watched and perhaps killed.
+// Starts a program, watches it and can kill it.
 //
 //   EMBER_ASSIGN_OR_RETURN(ChildRun run, ChildRun::Start(command, folder));
 //   run.Kill();
@@ -21,19 +21,20 @@ class ChildRun {
  public:
   struct End {
     bool was_killed = false;  // by SIGKILL
-    int exit_status = -1;     // -1: a signal
+    int exit_status = -1;     // -1 after a signal
     std::string output, errors;
   };
 
-  // What it prints goes to files in `folder`, named by `name`.
+  // Starts the program. Its output goes to files in `folder` that begin with
+  // `name`.
   static StatusOr<ChildRun> Start(const std::vector<std::string>& command,
                                   const std::string& folder,
                                   const std::string& name,
                                   bool is_traced = false);
-  // Of a traced child with one thread: goes on until it has entered or left
+  // Continues a traced child with one thread until it has entered or left
   // `count` system calls on files (each counts twice) since it first made a
-  // folder, or has ended, and leaves it stopped there. Fails where tracing is
-  // not allowed.
+  // folder, or has ended, and leaves it stopped there. Error: tracing is not
+  // allowed.
   Status GoOnUntilFileCalls(int64_t count);
   bool HasEnded();
   void Kill();
@@ -44,12 +45,12 @@ class ChildRun {
       : process_(process), base_(std::move(base)) {}
 
   pid_t process_;
-  std::string base_;  // of its files
+  std::string base_;  // beginning of the paths of its files
   bool has_ended_ = false;
   int status_ = 0;
 };
 
-// Counts what happens to files in folders.
+// Counts events of files in folders.
 class FolderWatch {
  public:
   explicit FolderWatch(const std::vector<std::string>& folders);
@@ -57,7 +58,7 @@ class FolderWatch {
   FolderWatch(const FolderWatch&) = delete;
   FolderWatch& operator=(const FolderWatch&) = delete;
 
-  // Files created, written to, closed and renamed since it was made.
+  // Number of files created, written to, closed and renamed since it was made.
   int Events();
 
  private:

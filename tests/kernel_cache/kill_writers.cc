@@ -1,13 +1,13 @@
-// Kills vm-run (SIGKILL) while it writes the kernel cache, again and again, and
-// checks after each time that a run with what is left starts, says nothing, and
-// gives the right results.
+// Kills vm-run (SIGKILL) while it writes the kernel cache, again and again.
+// After each time it checks that a run with the remaining cache starts, prints
+// no warning, and gives the correct results.
 //
 // Before each round a random part of the cache is removed, and sometimes
-// damaged, or the secret with it. Half of the kills come before or after a
+// damaged, or the secret with it. Half of the kills happen before or after a
 // random system call on files, some a random while after a random event in the
 // folders (files created, written, renamed, removed), the others at any time.
-// Sometimes a second run works in the same cache meanwhile, which must end
-// well, and sometimes the cache may be so small that runs remove each other's
+// Sometimes a second run uses the same cache meanwhile and must end well.
+// Sometimes the cache's bound is so small that runs remove each other's
 // entries.
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ struct Options {
 struct Counts {
   int64_t kills = 0, ended_before = 0, in_a_write = 0, beside_another = 0;
   int64_t damaged = 0, without_secret = 0, small = 0;
-  int64_t loaded = 0, kernels = 0;  // by the runs after kills
+  int64_t loaded = 0, kernels = 0;  // counted in the runs after kills
 };
 
 class Killer {
@@ -68,12 +68,13 @@ class Killer {
   const Options options_;
   std::mt19937_64 random_;
   std::string base_, folder_, secrets_, model_;
-  std::string results_;  // what right results are printed as
-  double cold_ms_ = 0;   // of a run that compiles all
+  std::string results_;  // printed text of correct results
+  double cold_ms_ = 0;   // duration of a run that compiles all kernels
   Counts counts_;
 };
 
-// As many dispatches as kernels, each with a factor of its own in its code.
+// Makes a model with this number of dispatches, each with another factor in its
+// code.
 std::string ModelWith(int64_t kernels) {
   onnx::ModelBuilder model(17);
   for (int64_t i = 0; i < kernels; ++i) {
@@ -111,7 +112,7 @@ Status Killer::Prepare() {
   ::unsetenv("BUILD_WORKING_DIRECTORY");
   EMBER_RETURN_IF_ERROR(
       WriteFileAtomically(model_, ModelWith(options_.kernels)));
-  // The interpreter's results, which the kernels' must be close to.
+  // The kernels' results must be close to these results of the interpreter.
   std::vector<std::string> outputs, expected;
   for (int64_t i = 0; i < options_.kernels; ++i) {
     const std::string file = "y" + std::to_string(i) + "=@" + base_ + "/" +
@@ -145,7 +146,7 @@ std::vector<fs::path> Killer::Entries() const {
   return entries;
 }
 
-// Files that writers left.
+// Returns the unfinished files that writers have left.
 std::set<fs::path> Killer::Unfinished() const {
   std::set<fs::path> files;
   for (const std::string& folder : {folder_, secrets_}) {
@@ -157,7 +158,7 @@ std::set<fs::path> Killer::Unfinished() const {
   return files;
 }
 
-// So that the next run has something to write.
+// Removes or damages entries, so that the next run has something to write.
 void Killer::Disturb() {
   const double share =
       OneIn(2) ? 1 : std::uniform_real_distribution<>(0.2, 0.9)(random_);
@@ -189,10 +190,11 @@ Status Killer::Await(Moment moment, FolderWatch& watch, ChildRun& run) {
   int64_t most_microseconds = OneIn(2) ? 30 : 300;
   switch (moment) {
     case Moment::kAtAFileCall:
-      // A write is five: a name, created, written to, closed, renamed.
+      // A write consists of five calls: choose a name, create, write, close,
+      // rename.
       return run.GoOnUntilFileCalls(Random(1, 2 * 5 * options_.kernels + 40));
     case Moment::kAfterEvents: {
-      // Of a write there are four: all but the name.
+      // A write causes four events: all of these except the name.
       const int64_t events = Random(1, 4 * options_.kernels);
       while (watch.Events() < events && !run.HasEnded())
         std::this_thread::yield();
@@ -209,7 +211,7 @@ Status Killer::Await(Moment moment, FolderWatch& watch, ChildRun& run) {
   return OkStatus();
 }
 
-// Starts a run and kills it. What it did until then is left.
+// Starts a run and kills it. The files that it has written stay.
 Status Killer::KillOne(bool small) {
   std::vector<std::string> flags = {"--tier=2", "--kernel-cache=" + folder_};
   if (small) flags.push_back("--kernel-cache-mb=0.03");
@@ -297,7 +299,7 @@ Status Killer::Run() {
       std::printf("%lld kills so far\n", static_cast<long long>(counts_.kills));
       std::fflush(stdout);
     }
-    // Else a machine where runs end before anything is written goes on forever.
+    // If runs end before anything is written, the loop would never end.
     if (counts_.ended_before > 20 + 5 * counts_.kills)
       return InternalError("runs end before they can be killed");
   }

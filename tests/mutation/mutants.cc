@@ -26,8 +26,8 @@ void Write(const ContainerHeader& header, std::vector<uint8_t>& file) {
   std::memcpy(file.data(), &header, sizeof(header));
 }
 
-// Hashes of what the file now says. A size that goes beyond the file is left to
-// the reader.
+// Updates the hashes for the file's contents. A size beyond the end of the file
+// is left for the reader to detect.
 void Seal(std::vector<uint8_t>& file) {
   ContainerHeader header = HeaderOf(file);
   if (header.metadata_size <= file.size() - sizeof(header)) {
@@ -87,7 +87,7 @@ void MutantList::SetWord(int64_t word, uint32_t value, Mutant& mutant) const {
   mutant.description =
       Format("word at 0x%llx: 0x%x became 0x%x", Long(4 * word), before, value);
   std::memcpy(mutant.file.data() + 4 * word, &value, sizeof value);
-  // A hash stays as it was made.
+  // A changed hash is not corrected.
   constexpr int64_t kHash = offsetof(ContainerHeader, metadata_hash) / 4;
   constexpr int64_t kHeaderHash = offsetof(ContainerHeader, header_hash) / 4;
   if (word / 2 != kHash / 2 && word / 2 != kHeaderHash / 2) Seal(mutant.file);
@@ -95,8 +95,8 @@ void MutantList::SetWord(int64_t word, uint32_t value, Mutant& mutant) const {
 
 Mutant MutantList::ChangeWord(int64_t word, int64_t value) const {
   const uint32_t before = WordAt(word);
-  // Of somewhere else in the file, as numbers that mean something there may do
-  // so here: sizes, offsets, opcodes.
+  // A word from another place of the file: sizes, offsets and opcodes that are
+  // valid there may be valid here, too.
   const int64_t elsewhere =
       (word * 7919 + 13) % std::max<int64_t>(structure_bytes_ / 4, 1);
   const uint32_t values[kValuesPerWord] = {
@@ -113,7 +113,7 @@ Mutant MutantList::Cut(int64_t length, bool fits) const {
   mutant.description = Format("cut off behind byte %lld%s", Long(length),
                               fits ? ", with a header that fits" : "");
   if (!fits) return mutant;
-  // Without a whole header there is nothing that fits.
+  // A header that is cut off cannot be made to fit.
   if (length < kHeaderBytes) {
     mutant.is_original = true;
     return mutant;
@@ -144,7 +144,7 @@ Mutant MutantList::FlipBit(int64_t bit) const {
     SetWord(word, WordAt(word) ^ (uint32_t{1} << bit % 32), mutant);
     return mutant;
   }
-  // Behind the last whole word.
+  // The bit is after the last whole word.
   mutant.file = file_;
   mutant.description = Format("bit %lld", Long(bit));
   mutant.file[static_cast<size_t>(bit / 8)] ^=

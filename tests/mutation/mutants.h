@@ -1,5 +1,5 @@
-// Damaged copies of a module file, numbered, so that all or every n-th of them
-// can be tried, in several processes, and one of them made again.
+// Numbers the damaged copies of a module file, so that all or every n-th of
+// them can be tried, in several processes, and any one can be made again.
 //
 //   const MutantList mutants(file, {});
 //   for (int64_t i = 0; i < mutants.size(); ++i) {
@@ -7,13 +7,13 @@
 //     if (!mutant.is_original) Try(mutant.file);
 //   }
 //
-// What is damaged is the part that is not constants: header and metadata. In
-// this order: every word of 32 bits gets each of kValuesPerWord values; the
-// file is cut off behind each byte, as it is and with a header that fits; the
-// metadata ends behind each byte; in small files every bit is flipped. But for
-// files that are cut off as they are, and words that are hashes themselves, the
-// hashes and sizes of the header are made to fit, so that a reader at default
-// options gets to what lies behind them.
+// The header and the metadata are damaged, not the constants. The order is:
+// every 32-bit word gets each of kValuesPerWord values; the file is cut off
+// after each byte, with the old header and with a header that fits; the
+// metadata ends after each byte; in small files every bit is flipped. The
+// header's hashes and sizes are made to fit, so that a reader with default
+// options gets past them. Exceptions are files that are cut off with the old
+// header, and words that are hashes themselves.
 //
 // Thread-safe: a list never changes.
 #ifndef EMBER_TESTS_MUTATION_MUTANTS_H_
@@ -30,16 +30,16 @@ inline constexpr int64_t kValuesPerWord = 8;
 
 struct Mutant {
   std::vector<uint8_t> file;
-  // "word at 0x48: 0x7 became 0x0", for people.
+  // Text for people: "word at 0x48: 0x7 became 0x0".
   std::string description;
-  // The change made no difference (a zero that becomes zero).
+  // True if the change made no difference (a zero that becomes zero).
   bool is_original = false;
 };
 
 class MutantList {
  public:
-  // `file` is a whole, valid module file; it is copied. Every bit is flipped
-  // where header and metadata have at most `most_bytes_for_bits`.
+  // `file` is a whole, valid module file; it is copied. Every bit is flipped if
+  // header and metadata have at most `most_bytes_for_bits` bytes.
   explicit MutantList(std::span<const uint8_t> file,
                       int64_t most_bytes_for_bits = 4096);
 
@@ -55,7 +55,7 @@ class MutantList {
   void SetWord(int64_t word, uint32_t value, Mutant& mutant) const;
 
   std::vector<uint8_t> file_;
-  int64_t structure_bytes_ = 0;  // header and metadata
+  int64_t structure_bytes_ = 0;  // size of header and metadata
   int64_t words_ = 0, cuts_ = 0, shortened_ = 0, bits_ = 0;
 };
 

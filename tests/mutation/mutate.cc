@@ -1,7 +1,7 @@
-// Loads and runs every damaged copy of module files, on tiers 0, 1 and 2, and
-// prints what became of them: a line per module and tier. Exit status 1 if one
-// crashed, hung, ended otherwise than at tier 0 or was an internal error; such
-// files are kept, with a line each that says how to run them again.
+// Loads and runs every damaged copy of module files on tiers 0, 1 and 2, and
+// prints the outcomes: a line per module and tier. Exit status 1 if a copy
+// crashed, hung, ended differently from tier 0 or was an internal error. Such
+// files are kept, with a line that says how to run them again.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -50,7 +50,7 @@ StatusOr<std::vector<int>> ParseTiers(const std::string& text) {
   return tiers;
 }
 
-// "model" of "/a/model.vmfb".
+// Returns "model" for "/a/model.vmfb".
 std::string NameOf(const std::string& path) {
   return fs::path(path).stem().string();
 }
@@ -124,7 +124,7 @@ Status Mutator::TryFile(const std::string& path, int tier) {
   EMBER_ASSIGN_OR_RETURN(const std::string file,
                          ReadFile(tools::UserPath(path)));
   const std::span<const uint8_t> bytes = BytesOf(file);
-  // Also says whether the file is one that can be mutated.
+  // An error here also means that the file cannot be mutated.
   const Status loads = vm::Module::Load(bytes, nullptr).status();
   if (!loads.ok()) return loads.WithContext(path);
   const MutantList mutants(bytes, options_.most_bytes_for_bits);
@@ -160,7 +160,7 @@ Status Mutator::TryFile(const std::string& path, int tier) {
   return OkStatus();
 }
 
-// In this process, so that a debugger or a sanitizer says more.
+// Runs the file in this process, so that a debugger or a sanitizer shows more.
 Status Mutator::TryAsItIs(const std::string& path, int tier) {
   EMBER_ASSIGN_OR_RETURN(const std::string file,
                          ReadFile(tools::UserPath(path)));

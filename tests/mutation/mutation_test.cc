@@ -1,4 +1,4 @@
-// A slice of what ./dev mutate does, and that it would notice.
+// Runs a part of what ./dev mutate does, and tests that it detects bugs.
 #include <unistd.h>
 
 #include <csignal>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kSamples[] = {"loop", "static", "shapes", "calls",
                                     "strings"};
-// Small models of the corpus as vm-dump prints them: testdata/NAME.txt.
+// Small models of the corpus, as vm-dump prints them: testdata/NAME.txt.
 constexpr const char* kCompiled[] = {"quantised_convolution", "loop_f16",
                                      "nested_if", "sequence", "non_zero"};
 
@@ -72,7 +72,7 @@ TEST(Supervised, CrashesAndHangsAreOutcomes) {
 TEST(Supervised, WorkersAreReplaced) {
   SupervisedOptions options;
   options.cases_per_worker = 3;
-  // Counts what this worker alone has run.
+  // Counts only the cases of this worker.
   const SupervisedReport report = RunSupervised({0, 10}, options, [] {
     auto count = std::make_shared<int>(0);
     return [count](int64_t) {
@@ -111,12 +111,12 @@ TEST(Mutants, AreAllOfThem) {
   EXPECT_EQ(mutants.size() - without_bits.size(), 8 * structure);
   EXPECT_EQ(without_bits.size(),
             structure / 4 * kValuesPerWord + cut + shortened);
-  // Values that a word has already, or has twice, are few.
+  // Only few mutants give a word its old value, or a value twice.
   EXPECT_GT(static_cast<int64_t>(changed.size()),
             structure / 4 * kValuesPerWord / 2);
 }
 
-// What mutants showed to be wrong once, made small: testdata/found/NAME.txt.
+// Reduced mutants that once gave wrong results: testdata/found/NAME.txt.
 class FoundModule : public testing::TestWithParam<const char*> {};
 
 TEST_P(FoundModule, GivesTier0sResults) {
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(Modules, FoundModule,
                            return std::string(info.param);
                          });
 
-// Damage reaches what lies behind the hashes: some mutants run, some fail.
+// Damage gets past the hashes: some mutants run, some fail.
 class MutatedModule
     : public testing::TestWithParam<std::tuple<const char*, int>> {};
 
@@ -148,7 +148,8 @@ TEST_P(MutatedModule, DoesNoHarm) {
   const auto [name, tier] = GetParam();
   const std::vector<uint8_t> file = FileOf(name);
   const MutantList mutants(file);
-  // Primes, so that all kinds of words and values are met; kernels take longer.
+  // Prime steps reach all kinds of words and values. Kernels take longer, so
+  // fewer are tried.
   const int64_t step = tier == 0 ? 3 : 29;
   const SupervisedReport report =
       RunSupervised({0, mutants.size(), step}, {}, [&, tier = tier] {

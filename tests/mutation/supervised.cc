@@ -22,11 +22,10 @@ namespace {
 constexpr int64_t kNone = -1;
 constexpr int64_t kMaxNoted = 64;
 
-// What a worker says while it runs, in memory that it shares with its
-// supervisor.
+// The state of a running worker, in memory that it shares with its supervisor.
 struct Progress {
-  std::atomic<int64_t> current;  // the case that runs; kNone: none
-  std::atomic<int64_t> next;     // the first that nothing is known of
+  std::atomic<int64_t> current;  // number of the running case; kNone: none
+  std::atomic<int64_t> next;     // number of the first case without an outcome
   std::atomic<int64_t> counts[kOutcomeCount];
   // Findings that did not end the worker.
   std::atomic<int64_t> noted_count;
@@ -95,7 +94,7 @@ double CpuSecondsOf(pid_t process) {
          1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Watches one worker until it has ended. True if it was ended as it hung.
+// Watches one worker until it has ended. True if it was killed because it hung.
 bool Await(pid_t process, double cpu_seconds, const SharedProgress& progress,
            int& status) {
   using Clock = std::chrono::steady_clock;
@@ -167,12 +166,13 @@ SupervisedReport RunSupervised(const CaseRange& range,
     const int64_t first = progress->next.load();
     progress->current.store(kNone);
     progress->noted_count.store(0);
-    std::fflush(nullptr);  // else the child prints it again
+    // Otherwise the child would print what is buffered a second time.
+    std::fflush(nullptr);
     const pid_t process = ::fork();
     EMBER_CHECK(process >= 0) << "cannot fork";
     if (process == 0) {
       RunCases(range, options, new_worker, progress);
-      std::exit(0);  // not _exit: sanitizers look for leaks at the end
+      std::exit(0);  // not _exit: sanitizers look for leaks at exit
     }
     int status = 0;
     const bool hung = Await(process, options.cpu_seconds, progress, status);
@@ -185,12 +185,13 @@ SupervisedReport RunSupervised(const CaseRange& range,
         hung ? ChildOutcome::kTimedOut : ChildOutcome::kCrashed;
     const int64_t current = progress->current.load();
     if (current == kNone) {
-      // Between cases: at the end, as leaks do, or before the first one.
+      // The worker ended between cases: at its end, as with leaks, or before
+      // the first one.
       find(first, outcome,
            DescribeEnd(status) + " of a worker behind the cases from " +
                std::to_string(first) + " on");
       report.counts[static_cast<size_t>(outcome)] += 1;
-      if (progress->next.load() == first) break;  // none would ever start
+      if (progress->next.load() == first) break;  // no worker would ever start
       continue;
     }
     find(current, outcome, hung ? "no end" : DescribeEnd(status));

@@ -1,5 +1,5 @@
-// Numbered cases run in worker processes, so that one that crashes or hangs is
-// an outcome that is counted, and the others are run all the same.
+// Runs numbered cases in worker processes, so that a crash or a hang is a
+// counted outcome and the other cases still run.
 //
 //   SupervisedReport report = RunSupervised({0, 1000}, {}, [] {
 //     auto trier = std::make_shared<Trier>();      // once per worker
@@ -7,15 +7,15 @@
 //   });
 //   report.counts[ChildOutcome::kCrashed], report.findings ...
 //
-// A worker is a fork of this process, one at a time; it runs cases in order
-// until one kills it or it has run `cases_per_worker` of them. The process must
-// have one thread when RunSupervised is called, as only the thread that forks
-// goes on in the child. A hang is told by the worker's processor time, which
-// does not depend on what else the machine does; one that waits for ever is
-// ended after 60 times as much time of the wall.
+// A worker is a fork of this process, and there is one at a time. It runs cases
+// in order until one kills it or it has run `cases_per_worker` of them. The
+// process must have one thread when RunSupervised is called, as a fork has only
+// the thread that called it. A hang is recognised by the worker's processor
+// time, which does not depend on other programs. A worker that waits is killed
+// after 60 times as much wall time.
 //
-// Workers that end with something else than status 0 (a sanitizer's error, a
-// leak that is found at the end, a failed check, a signal) have crashed.
+// A worker has crashed if it does not end with status 0: a sanitizer's error, a
+// leak that is found at the end, a failed check, a signal.
 #ifndef EMBER_TESTS_MUTATION_SUPERVISED_H_
 #define EMBER_TESTS_MUTATION_SUPERVISED_H_
 
@@ -67,18 +67,20 @@ struct CaseRange {
 };
 
 struct SupervisedOptions {
-  double cpu_seconds = 20;  // of one case, until it counts as hanging
+  // Processor time after which a case counts as hanging.
+  double cpu_seconds = 20;
   int64_t cases_per_worker = 5000;
-  // Bytes of address space of a worker; 0: any number. Not under sanitizers,
-  // which reserve terabytes.
+  // Largest address space of a worker in bytes; 0: no limit. Not under
+  // sanitizers, which reserve terabytes.
   int64_t address_space = 0;
-  // After so many of them the rest is left out, and the report has fewer cases.
+  // After this number of findings no further case is run, and the report has
+  // fewer cases.
   int64_t most_findings = 100;
 };
 
 using Case = std::function<ChildOutcome(int64_t number)>;
 
-// new_worker is called in each worker, and gives what runs its cases.
+// Calls new_worker in each worker. It returns the function that runs the cases.
 SupervisedReport RunSupervised(const CaseRange& range,
                                const SupervisedOptions& options,
                                const std::function<Case()>& new_worker);

@@ -1,18 +1,18 @@
-// Loads and runs the bytes of a module file as an application would that has
-// them from a stranger: at default options but for small limits, on one tier.
+// Loads and runs the bytes of a module file as an application does that has
+// them from a stranger: with default options except for small limits, on one
+// tier.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<ModuleTrier> trier,
 //                          ModuleTrier::Create({.tier = 2}));
 //   ChildOutcome outcome = trier->Try(file, seed);
 //
 // Inputs are made from the module's signature and the seed
-// (vm/runtime/testing/run_anything.h). Kernels of tiers 1 and 2 are made when
-// they are asked for, in this thread, and how a run ends is compared with tier
-// 0. So are results, if asked for: a mutant may read floats at other places
-// than where they were written, and then what rounding does to their last bits
-// can become a large difference, so such findings have to be looked at. On
-// another device than the host's, too, the end is compared with that of tier 0
-// here. Not thread-safe.
+// (vm/runtime/testing/run_anything.h). Kernels of tiers 1 and 2 are made on
+// request in this thread. The end of a run is compared with tier 0's, also on a
+// device that is not the host. Results are compared only if asked for: a mutant
+// may read floats at other places than where they were written, and then a
+// difference of rounding in the last bits can become large, so such findings
+// must be examined. Not thread-safe.
 #ifndef EMBER_TESTS_MUTATION_TRY_MODULE_H_
 #define EMBER_TESTS_MUTATION_TRY_MODULE_H_
 
@@ -34,16 +34,17 @@
 
 namespace ember::tests {
 
-// What the files are run on, and whether their results count.
+// The tier and device that files run on, and whether results are compared.
 struct ModuleTrierOptions {
   int tier = 0;
-  bool compares_results = false;  // with tier 0's; else only how runs end
-  std::string device = "cpu";     // as tools::OpenDevice takes it
+  // Compares results with tier 0's; otherwise only how runs end.
+  bool compares_results = false;
+  std::string device = "cpu";  // see tools::OpenDevice
 };
 
 class ModuleTrier {
  public:
-  // Errors: the device cannot be opened.
+  // Error: the device cannot be opened.
   static StatusOr<std::unique_ptr<ModuleTrier>> Create(
       const ModuleTrierOptions& options);
 
@@ -53,14 +54,14 @@ class ModuleTrier {
   ChildOutcome Try(std::span<const uint8_t> file, uint64_t seed,
                    Status* status = nullptr);
 
-  // The first seed below 32 with whose inputs the file runs to its end, if any
-  // does. Its kernels are kept from then on, so that mutants of the file only
-  // compile what differs.
+  // Returns the first seed below 32 for whose inputs the file runs to its end;
+  // nullopt if there is none. The file's kernels are kept, so that its mutants
+  // only compile what differs.
   std::optional<uint64_t> Prepare(std::span<const uint8_t> file);
 
  private:
   explicit ModuleTrier(const ModuleTrierOptions& options);
-  // Without a tiering at tier 0.
+  // `tiering` is null at tier 0.
   Status Run(const std::shared_ptr<const vm::Module>& module, uint64_t seed,
              const std::shared_ptr<hal::Device>& device,
              std::shared_ptr<vm::Tiering> tiering,

@@ -1,4 +1,4 @@
-// Detectors' operators against plain loops of their definitions.
+// Tests detectors' operators against plain loops of their definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -248,8 +248,8 @@ TEST(Detection, BoxDecodeAndEncode) {
                     .Input(F32({1, 3, 4}, anchors))
                     .Run(),
                 {F32({2, 3, 4}, expected)});
-  // One image with two anchors, of which one is positive.
-  const double w = 2, h = 4;  // of the anchor
+  // One image with two anchors, one of which is positive.
+  const double w = 2, h = 4;  // size of the anchor
   ExpectNumbers(Op("_contrib_box_encode")
                     .Input(F32({1, 2}, {1, 0}))
                     .Input(F32({1, 2}, {1, 0}))
@@ -266,7 +266,7 @@ TEST(Detection, BoxDecodeAndEncode) {
 }
 
 TEST(Detection, BipartiteMatching) {
-  // The reference's own example, and its mirror.
+  // The example of the reference, and its mirror image.
   const Values scores = {0.5, 0.6, 0.1, 0.2, 0.3, 0.4};
   ExpectNumbers(Op("_contrib_bipartite_matching", {{"threshold", "1e-12"}})
                     .Input(F32({3, 2}, scores))
@@ -415,7 +415,7 @@ TEST(Detection, Proposals) {
       random.Many(kImages * 4 * kAnchors * kRows * kColumns, -0.6, 0.6);
   // The second image has only two rows of cells.
   const Values infos = {48, 64, 1, 40, 64, 1.5};
-  // Of ratio 1 and scales 1 and 2, around the first cell.
+  // Anchors of ratio 1 and scales 1 and 2, around the first cell.
   const Box anchors[] = {{0, 0, 15, 15}, {-8, -8, 23, 23}};
   constexpr size_t kWanted = 9, kBefore = 20;
   Values expected, expected_scores;

@@ -1,6 +1,6 @@
-// MXNet files from anyone: importing, compiling, loading and running them under
-// limits must not do harm. An input is a symbol, a byte 0, and parameters. Half
-// of the changes are made to bytes, half to words.
+// Fuzzes MXNet files from strangers: importing, compiling, loading and running
+// them under limits must not do harm. An input is a symbol, a byte 0, and
+// parameters. Half of the changes are made to bytes, half to words.
 //
 //   ./dev fuzz --seconds=3600 //tests/mxnet:import_fuzz_test
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Whole models: versions of both files, names, labels; and what errors say.
+// Tests whole models: versions of both files, names, labels; and error
+// messages.
 #include "frontends/mxnet/import.h"
 
 #include <gtest/gtest.h>
@@ -33,8 +34,8 @@ std::string ErrorOf(const std::string& symbol, const std::string& params) {
   return graph.ok() ? "imported" : std::string(graph.status().message());
 }
 
-// As MXNet 0.8 wrote it: "param", entries of two numbers, no auxiliary states,
-// a loss with its label.
+// A symbol as MXNet 0.8 wrote it: "param", entries of two numbers, no auxiliary
+// states, a loss with its label.
 constexpr char kOld[] = R"json({"nodes": [
   {"op": "null", "param": {}, "name": "data", "inputs": [],
    "backward_source_id": -1},
@@ -74,9 +75,9 @@ TEST(MxnetModels, OldSymbolAndEveryArrayVersion) {
 TEST(MxnetModels, NamesAndDims) {
   const auto graph = Import(kOld, OldParams(mxnet::ArrayVersion::kV2));
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
-  ASSERT_EQ(graph->inputs().size(), 1u);  // the label is none
+  ASSERT_EQ(graph->inputs().size(), 1u);  // the label is not an input
   EXPECT_EQ(graph->inputs()[0]->name(), "data");
-  // The convolution's weights tell rank and channels.
+  // Rank and channels follow from the convolution's weights.
   EXPECT_EQ(graph::ToString(graph->inputs()[0]->type()),
             "f32[N, 3, data_2, data_3]");
   EXPECT_EQ(graph->output_names()[0], "softmax_output");
@@ -119,7 +120,7 @@ TEST(MxnetErrors, Files) {
             "3 to 5, found [1, 2]");
 }
 
-// Any result but a crash.
+// Every result but a crash is right.
 TEST(MxnetRobustness, EveryByteChangedAndEveryTruncation) {
   const std::string params = OldParams(mxnet::ArrayVersion::kV2);
   const std::string symbol = kOld;

@@ -1,6 +1,5 @@
-// One MXNet operator, run end to end: a symbol and parameters are made,
-// imported, compiled and executed, with operands and results written as
-// numbers.
+// Runs one MXNet operator end to end: makes a symbol and parameters, imports,
+// compiles and executes them, with operands and results written as numbers.
 //
 //   OneOperator op("LeakyReLU", {{"slope", "0.5"}});
 //   op.Input(F32({2}, {-2, 3}));
@@ -20,7 +19,7 @@
 
 namespace ember::tests {
 
-// Imports, compiles and runs; all results.
+// Imports, compiles and runs. Returns all results.
 StatusOr<std::vector<Numbers>> RunMxnet(
     const std::string& symbol, const std::string& params,
     const std::vector<Numbers>& inputs,
@@ -33,9 +32,9 @@ class OneMxnetOperator {
       std::vector<std::pair<std::string, std::string>> attributes = {})
       : op_(std::move(op)), attributes_(std::move(attributes)) {}
 
-  // The next operand, given when run.
+  // Adds the next operand, which is given at run time.
   OneMxnetOperator& Input(Numbers value);
-  // The next operand, among the parameters.
+  // Adds the next operand, which is one of the parameters.
   OneMxnetOperator& Constant(Numbers value);
   OneMxnetOperator& Results(int count) {
     results_ = count;

@@ -1,4 +1,4 @@
-// Single operators against their definitions.
+// Tests single operators against their definitions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -102,7 +102,7 @@ TEST(Operators, OfTwoOperands) {
                 {F32({3}, {-1, 0.5, 1})});
 }
 
-// [O, I, h, w], groups, strides and padding.
+// Weights are [O, I, h, w]; with groups, strides and padding.
 TEST(Operators, Convolution) {
   Op op("Convolution", {{"kernel", "(1, 2)"},
                         {"num_filter", "2"},
@@ -183,7 +183,7 @@ TEST(Operators, Activations) {
   Op softmax("softmax", {{"axis", "0"}, {"temperature", "2"}});
   softmax.Input(F32({2}, {0, 2 * std::log(3.0)}));
   ExpectNumbers(softmax.Run(), {F32({2}, {0.25, 0.75})});
-  // Channels, of an image.
+  // The softmax is over the channels of an image.
   Op channel("SoftmaxActivation", {{"mode", "channel"}});
   channel.Input(F32({1, 2, 2}, {0, 0, std::log(3.0), 0}));
   ExpectNumbers(channel.Run(), {F32({1, 2, 2}, {0.25, 0.5, 0.75, 0.5})});

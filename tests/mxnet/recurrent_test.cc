@@ -1,4 +1,4 @@
-// RNN against its definition, step by step.
+// Tests RNN against its definition, step by step.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using Vector = std::vector<double>;
 
 constexpr size_t kSteps = 3, kBatch = 2, kInput = 3, kState = 2;
 
-// Some numbers around 0, no two alike.
+// Returns numbers around 0 that all differ.
 Vector Values(size_t count, double seed) {
   Vector values;
   for (size_t i = 0; i < count; ++i)
@@ -29,7 +29,7 @@ Vector Values(size_t count, double seed) {
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// The cells of one direction of a layer, on one element of the batch.
+// Computes one direction of a layer for one element of the batch.
 struct Cell {
   size_t gates, inputs;
   Vector input, hidden, input_bias, hidden_bias;
@@ -51,7 +51,7 @@ struct Cell {
   }
 };
 
-// h and c after a step.
+// Returns h and c after a step.
 std::pair<Vector, Vector> Step(const std::string& mode, const Cell& cell,
                                const Vector& x, const Vector& h,
                                const Vector& c) {
@@ -82,7 +82,7 @@ size_t GatesOf(const std::string& mode) {
   return mode == "lstm" ? 4 : mode == "gru" ? 3 : 1;
 }
 
-// Two layers in both directions.
+// Tests two layers in both directions.
 void ExpectDefinition(const std::string& mode) {
   SCOPED_TRACE(mode);
   const size_t rows = GatesOf(mode) * kState;
@@ -165,15 +165,16 @@ TEST(MxnetRecurrent, TwoLayersInBothDirections) {
     ExpectDefinition(mode);
 }
 
-// The projection's matrix lies behind those of its cell, and the state has its
-// size.
+// The projection's matrix is after the matrices of its cell. The state has the
+// projection's size.
 TEST(MxnetRecurrent, Projection) {
   Op op("RNN", {{"mode", "lstm"},
                 {"state_size", "1"},
                 {"num_layers", "1"},
                 {"projection_size", "2"}});
   op.Input(F32({1, 1, 1}, {0}));
-  // Gates of nothing but the candidate's bias, 1; then [2, 1].
+  // The gates have only the candidate's bias, 1; then comes the projection, [2,
+  // 1].
   op.Constant(F32({22}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, -5,  //
                          0, 0, 1, 0, 0, 0, 0, 0}));
   op.Input(F32({1, 1, 2}, {0, 0}));

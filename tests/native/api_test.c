@@ -1,5 +1,5 @@
-/* The C API's permission for native kernels: off unless asked for, in the
- * struct of version 4. */
+/* Tests the C API's permission for native kernels: it is off unless asked for,
+ * in the struct of version 4. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -69,8 +69,8 @@ int main(int argc, char** argv) {
   ember->session_release(session);
   ember->session_release(another);
 
-  /* As a program of version 3 writes it, behind whose options anything may lie.
-   */
+  /* A program of version 3 passes a shorter struct, and the bytes after it may
+   * have any value. */
   options.struct_size = offsetof(EmberSessionOptions, tier);
   EXPECT(ember->session_create(module, &options, &session) == EMBER_OK);
   EXPECT(strcmp(ember->session_native_kernels(session),

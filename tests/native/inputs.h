@@ -1,4 +1,4 @@
-// What programs of this folder give a module, on any processor.
+// Makes a module's inputs for the programs of this folder, on any processor.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::vector<Tensor> inputs,
 //                          InputsOf(*module, "", /*run=*/0));
@@ -14,10 +14,10 @@
 
 namespace ember::vm {
 
-// From FOLDER/0.bin and so on: elements as they lie in memory, of inputs
-// without open dims. Without a folder: numbers that the run's number makes,
-// where integers of more than a byte are 0 and open dims 2. Errors: NotFound,
-// InvalidArgument for a file of another size.
+// Reads FOLDER/0.bin and so on: elements as they are in memory, for inputs
+// without open dims. Without a folder it makes numbers from the run's number;
+// integers of more than a byte are then 0, and open dims 2. Errors: kNotFound;
+// kInvalidArgument for a file of another size.
 StatusOr<std::vector<Tensor>> InputsOf(const Module& module,
                                        const std::string& folder, int run);
 

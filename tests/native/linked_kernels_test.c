@@ -1,5 +1,4 @@
-/* Kernels that are linked into a C program: what a program that loads nothing
- * does. */
+/* Tests kernels that are linked into a C program, which loads no library. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +71,7 @@ int main(int argc, char** argv) {
   for (i = 0; i < kDigits; ++i) EXPECT(fabsf(native[i] - portable[i]) <= 1e-5f);
   ember->module_release(module);
 
-  /* Those of another model. */
+  /* Kernels of another model are refused. */
   EXPECT(ember->module_load_file(argv[2], &module) == EMBER_OK);
   EXPECT(ember->module_add_kernels(module, &ember_kernels_digits_kernels) ==
          EMBER_INVALID_ARGUMENT);

@@ -1,7 +1,7 @@
-// Which native code runs, through the C API, of a module that vm-prejit and
-// vm-sign made: signed by a key that everybody knows (RFC 8032, 7.1, test 1),
-// with sections for two kinds of processor. Whatever is done to the file, it
-// loads, runs portable and says why.
+// Tests which native code the C API runs of a module that vm-prejit and vm-sign
+// made. It is signed with a published key (RFC 8032, 7.1, test 1) and has
+// sections for two kinds of processor. Whatever is changed in the file, it
+// loads, runs without the kernels and says why.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -28,7 +28,7 @@ constexpr uint8_t kKey[32] = {0xd7, 0x5a, 0x98, 0x01, 0x82, 0xb1, 0x0a, 0xb7,
 
 const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
-// Of a file in this folder, where modules are used in place.
+// The bytes of a module file of this folder. Modules are used in place.
 class ModuleBytes {
  public:
   explicit ModuleBytes(const std::string& name) {
@@ -56,7 +56,7 @@ struct Permission {
 };
 
 struct Outcome {
-  std::string report;  // session_native_kernels
+  std::string report;  // result of session_native_kernels
   std::vector<float> scores;
 };
 
@@ -99,7 +99,7 @@ Outcome RunModule(std::span<const uint8_t> file, const Permission& permission) {
   return outcome;
 }
 
-// Where the bytes of native sections are in the file.
+// Returns the bytes of the native sections in the file.
 std::vector<std::span<uint8_t>> SectionsOf(std::span<uint8_t> file) {
   const auto module = vm::ReadModule(file, nullptr);
   EXPECT_TRUE(module.ok()) << module.status().ToString();
@@ -153,10 +153,11 @@ TEST(PermissionTest, WithoutIt) {
   EXPECT_EQ(wrong_target.scores, portable.scores);
 }
 
-// With the key, each byte of code and of what says how it is called: by a byte
-// of them nobody gets code to run that was not signed. Without it, for those
-// who allow everybody's, a hash finds accidents, of what this machine uses.
-// EMBER_EVERY=1 takes all of them where the test takes every n-th.
+// Changes each byte of the sections: code, and the data that says how it is
+// called. If a key is given, no unsigned code must run. Without a key, if all
+// modules are allowed, a hash detects accidental damage of the section that
+// this machine uses. EMBER_EVERY=1 tries all bytes where the test tries every
+// n-th.
 TEST(PermissionTest, EachByteOfTheSectionsTampered) {
   const char* const every = std::getenv("EMBER_EVERY");
   const size_t step = every == nullptr ? 61 : std::stoul(every);
@@ -195,7 +196,7 @@ TEST(PermissionTest, AccidentsInTheSectionsAreFound) {
   }
 }
 
-// The key in the file, or the signature.
+// Changes the key in the file, or the signature.
 TEST(PermissionTest, EachByteOfTheSignatureTampered) {
   constexpr size_t kSignatureBytes = 96;
   ModuleBytes module("signed_digits.vmfb");

@@ -1,7 +1,7 @@
-// Runs a module with its native kernels and without, in a process that has no
-// compiler: each kernel's first call with each shape is judged beside tier 0's,
-// as those of the JIT are (jit/oracle), and the results of whole runs are
-// compared, too. Built for the processors that run it.
+// Runs a module with its native kernels and without them, in a process that has
+// no compiler. Each kernel's first call with each shape is compared with tier
+// 0, as the JIT's kernels are (jit/oracle), and so are the results of whole
+// runs. Built for the processors that run it.
 //
 //   run_native MODEL.vmfb [--runs=N] [--expect-all] [--expect-target=T]
 //   run_native MODEL.vmfb --inputs=DIR …             DIR/0.bin … are the inputs
@@ -36,7 +36,7 @@ namespace {
 struct Arguments {
   std::string path, target, library, inputs;
   int runs = 3;
-  bool expects_all = false;  // a kernel for each dispatch
+  bool expects_all = false;  // every dispatch must have a kernel
 };
 
 bool ParseArguments(int argc, char** argv, Arguments& arguments) {
@@ -66,7 +66,7 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
 
 constexpr const char* kNoCompiler = "there is no compiler";
 
-// Makes no kernels, and judges those that are there.
+// Makes no kernels, but judges those of the module.
 class JudgeOnly final : public KernelProvider {
  public:
   void RequestKernel(const KernelRequest&,
@@ -80,8 +80,8 @@ class JudgeOnly final : public KernelProvider {
       std::make_shared<jit::Oracle>(jit::OracleOptions{});
 };
 
-// The largest difference, relative to the largest magnitude, of float results;
-// infinite where others differ at all.
+// Returns the largest difference of float results, relative to the largest
+// magnitude. Infinite if results of other types differ at all.
 double DifferenceOf(const Tensor& want, const Tensor& got) {
   if (want.type != DType::kF32) {
     const bool is_same = std::memcmp(want.data, got.data,
@@ -113,7 +113,8 @@ bool HasCompilerInMemory() {
   return false;
 }
 
-// Which kernels: those of the module, or of the library, which stays loaded.
+// Chooses the kernels: those of the module, or those of the library, which
+// stays loaded.
 StatusOr<NativeOptions> OptionsOf(const Arguments& arguments,
                                   const Module& module) {
   NativeOptions options;
@@ -129,7 +130,7 @@ StatusOr<NativeOptions> OptionsOf(const Arguments& arguments,
   return options;
 }
 
-// What slots say of their kernels.
+// Checks the reports of the slots about their kernels.
 Status CheckSlots(const Tiering& tiering) {
   for (const DispatchSite& site : tiering.module().sites()) {
     const KernelSlot& slot = *tiering.slot(site.group);
@@ -172,10 +173,10 @@ Status Compare(const Arguments& arguments) {
   }
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> native,
                          Session::Create(module, options));
-  // The first calls give tier 0's results, whatever the kernels do.
+  // The first calls, which are checked, always give tier 0's results.
   constexpr int kChecked = 4;
   double largest = 0;
-  uint64_t hash = 0;  // of what tier 0 gave
+  uint64_t hash = 0;  // hash of tier 0's results
   for (int run = 0; run < kChecked + arguments.runs; ++run) {
     EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
                            InputsOf(*module, arguments.inputs, run));
@@ -198,7 +199,8 @@ Status Compare(const Arguments& arguments) {
       static_cast<unsigned long long>(hash));
   if (report.kernels > 0 && calls == 0)
     return Differ("calls of kernels", "some", "none");
-  // Each dispatch was judged by bounds; this is of all of them in a row.
+  // Each dispatch was judged by its own bound. This bound is for all of them in
+  // a row.
   constexpr double kLargest = 1e-3;
   if (!(largest <= kLargest)) return Differ("results", "tier 0's", "others");
   if (HasCompilerInMemory())

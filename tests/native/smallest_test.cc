@@ -1,5 +1,6 @@
-// The smallest runtime (vm/embedded/run_smallest): right without kernels, and
-// with those that a module brings as fast as any other runtime.
+// Tests the smallest runtime (vm/embedded/run_smallest): without kernels its
+// results are correct, and with a module's kernels it is as fast as any other
+// runtime.
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -23,7 +24,7 @@
 namespace ember::vm {
 namespace {
 
-// Ends the test's program with what went wrong.
+// Returns the value, or ends the test's program with the error.
 template <typename T>
 T Unwrap(StatusOr<T> result) {
   EXPECT_TRUE(result.ok()) << result.status().ToString();

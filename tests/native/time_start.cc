@@ -1,5 +1,5 @@
-// How long it takes from the start of a process to its first result, as an
-// application sees it that has a module with kernels and no compiler.
+// Measures the time from the start of a process to its first result, for an
+// application that has a module with kernels and no compiler.
 //
 //   time_start MODEL.vmfb [--allow-native] [--inputs=DIR] [--runs=N]
 //       [--cpu]
@@ -7,13 +7,12 @@
 // One thread. Prints one JSON object as soon as the first result is there,
 // {"map_ms", "verify_ms", "kernels_ms", "session_ms", "inputs_ms", "run_ms",
 // "first_ms", "calls", "kernel_calls", "run_faults"}: mapping the file; reading
-// and verifying the module; installing kernels, with packing of weights that
-// the file does not hold packed; making the session; the inputs, which are the
-// caller's and not in first_ms; the first run. Then, after N more runs (20),
-// another:
-// {"median_ms"}. With --cpu the times are those that the process had a
-// processor, which others on the machine change less. tools/start_times.py runs
-// it beside ONNX Runtime.
+// and verifying the module; installing kernels, and packing weights that are
+// not packed in the file; making the session; making the inputs, which are the
+// caller's and not in first_ms; the first run. After N more runs (20) it prints
+// another: {"median_ms"}. With --cpu the times are CPU times of the process,
+// which other programs on the machine change less. tools/start_times.py
+// compares it with ONNX Runtime.
 #include <sys/resource.h>
 #include <time.h>
 
@@ -63,8 +62,8 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
   return !arguments.path.empty() && arguments.runs > 0;
 }
 
-// Milliseconds since it was made, or since the last lap: of the clock, or that
-// this process had a processor.
+// Milliseconds since it was made, or since the last lap: wall time, or CPU time
+// of this process.
 class Watch {
  public:
   explicit Watch(bool of_processor)
@@ -86,7 +85,7 @@ class Watch {
   double last_;
 };
 
-// Pages that the system had to bring when they were used.
+// Number of pages that the system had to load when they were first used.
 int64_t PageFaults() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -27,7 +27,7 @@ std::array<Form, kForms> FormsOf(const NestRunner& runner) {
   return {{{"s", 1}, {"v", runner.lanes[0]}, {"o", runner.lanes[1]}}};
 }
 
-// Pairs of patterns, rounded up to whole vectors of each form.
+// Number of pairs of patterns, rounded up to whole vectors of each size.
 int64_t CountOf(const ArithmeticCase& test, const NestRunner& runner) {
   const size_t pairs =
       loops::BitPatterns(test.a).size() * loops::BitPatterns(test.b).size();
@@ -35,7 +35,7 @@ int64_t CountOf(const ArithmeticCase& test, const NestRunner& runner) {
                  runner.lanes[0] * runner.lanes[1]);
 }
 
-// With the case's own buffers.
+// Returns the case's expression on its own buffers: %a3 for %a of case 3.
 std::string ExpressionOf(const ArithmeticCase& test, size_t number,
                          const std::string& index) {
   std::string text = test.ExpressionAt(index);
@@ -82,7 +82,7 @@ bool MayBeZero(const NestRunner& runner, DType type, uint64_t bits) {
   return IsSubnormal(type, bits) && !runner.keeps_subnormals(type);
 }
 
-// What may be loaded where the pattern is stored.
+// True if loading the pattern may give a quiet NaN instead.
 bool IsQuietened(const NestRunner& runner, const ArithmeticCase& test,
                  uint64_t a) {
   constexpr uint64_t kMagnitude = 0x7fff, kInfinity = 0x7c00;

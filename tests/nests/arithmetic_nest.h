@@ -1,6 +1,6 @@
-// Arithmetic rows (jit/loops/arithmetic_cases.h) as one nest: each case is
-// three phases of all pairs of patterns: one value at a time, and in vectors of
-// each number of lanes that the runner names.
+// Puts arithmetic rows (jit/loops/arithmetic_cases.h) into one nest. Each case
+// is three phases over all pairs of patterns: one value at a time, and in
+// vectors of each number of lanes that the runner names.
 //
 //   ArithmeticNest test = MakeArithmeticNest(cases, runner);
 //   Status status = runner.run(test.nest, {}, test.buffers);
@@ -21,19 +21,20 @@ namespace ember::nests {
 struct ArithmeticNest {
   std::vector<loops::ArithmeticCase> cases;
   loops::LoopNest nest;
-  // Three operands of each case, then three results of each: those of single
+  // Three operands for each case, then three results for each: those of single
   // values, and those of vectors.
   Contents buffers;
-  Contents expected;  // of each case
+  Contents expected;  // expected results of each case
 };
 
-// Operands hold no subnormal numbers where the runner may take them for zero.
+// Operands are never subnormal if the runner may treat subnormal numbers as
+// zero.
 ArithmeticNest MakeArithmeticNest(std::span<const loops::ArithmeticCase> cases,
                                   const NestRunner& runner);
 
-// Compares the results in `buffers`: empty, or the first that differs. Where a
-// subnormal number is expected and the runner may take it for zero, zero is as
-// good.
+// Compares the results in `buffers` and returns "", or describes the first that
+// differs. Zero may replace a subnormal number if the runner may treat it as
+// zero.
 std::string WrongResult(const ArithmeticNest& test, const NestRunner& runner);
 
 }  // namespace ember::nests

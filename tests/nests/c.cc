@@ -15,8 +15,8 @@
 namespace ember::nests {
 namespace {
 
-// Code of the nest, which is kept for its next call: cases call one nest with
-// many parameters.
+// Compiles the nest and keeps its code for the next call: cases call one nest
+// with many parameters.
 StatusOr<const jit::CompiledNest*> Compile(const loops::LoopNest& nest) {
   struct Compiled {
     std::string text;

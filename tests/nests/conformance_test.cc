@@ -1,11 +1,11 @@
-// What every back end must compute of loop nests, bit for bit: each arithmetic
-// row on each type, products of matrices in every layout, random nests. A test
-// for each row of nest_runners.cc.
+// Tests that every back end computes the same as the evaluator of loop nests,
+// bit for bit: each arithmetic row on each type, products of matrices in every
+// layout, random nests. There is a test for each row of nest_runners.cc.
 //
 //   bazel-bin/tests/nests/conformance_test --gtest_filter='*/spirv'
 //
-// EMBER_SEEDS=1000 draws more random nests, EMBER_SEED=N one again. README.md
-// says how to check other processors and devices.
+// EMBER_SEEDS=1000 draws more random nests, EMBER_SEED=N draws one again.
+// README.md says how to check other processors and devices.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -51,10 +51,10 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
     counts_.Print(Concat({runner().name, " on ", runner().place()}), what_);
   }
 
-  // Said of the counts.
+  // Names what the counts are about.
   void Name(std::string what) { what_ = std::move(what); }
 
-  // The runner must give what the evaluator gives; it may decline nothing.
+  // The runner must give the evaluator's results. It may not decline.
   void Run(const loops::LoopNest& nest, const std::vector<int64_t>& parameters,
            const Contents& before) {
     Contents expected = before, actual = before;
@@ -83,8 +83,8 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
     }
   }
 
-  // The nest for each product of matrices that the runner has; where it takes
-  // any, for one of each combination of types that tensor cores take.
+  // Runs the nest for each product of matrices that the runner supports. If it
+  // supports any, one of each combination of types of tensor cores is run.
   void RunProducts(loops::MatrixNest form);
 
   int failed_checks() const { return failed_checks_; }
@@ -153,7 +153,7 @@ void Nests::RunProducts(loops::MatrixNest form) {
     }
   }
   if (types.empty()) {
-    // ./dev ci says so where there have to be some.
+    // ./dev ci sets this if there must be products of matrices.
     ASSERT_EQ(std::getenv("EMBER_TEST_MATRICES"), nullptr);
     GTEST_SKIP() << runner().place() << " multiplies no matrices";
   }

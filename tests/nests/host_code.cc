@@ -12,7 +12,7 @@
 namespace ember::nests {
 namespace {
 
-// What the code computes: "" or what a failed check says.
+// Runs the code. Returns "" or the message of a failed check.
 std::string Call(const loops::LoopNest& nest, const jit::CompiledNest& code,
                  const std::vector<int64_t>& parameters, bool is_at_end,
                  Contents& buffers) {

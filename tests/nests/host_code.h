@@ -1,5 +1,5 @@
-// Functions of this process that nests were compiled to, run in memory that
-// cannot be left: what runners of machine code have in common.
+// Runs functions of this process that nests were compiled to, in memory whose
+// bounds are guarded. The runners of machine code share it.
 //
 //   const HostCode codes[] = {{.how = "fast code", .code = fast.get()}};
 //   return RunHostCode(nest, codes, parameters, buffers);
@@ -25,8 +25,9 @@ struct HostCode {
   std::string_view text;  // for messages
 };
 
-// NestRunner::run, by each of the codes, at the beginning and at the end of
-// memory. All have to give the same; kInternal says which does not.
+// Runs each of the codes as NestRunner::run does, at the beginning and at the
+// end of guarded memory. All must give the same results; kInternal names one
+// that does not.
 Status RunHostCode(const loops::LoopNest& nest, std::span<const HostCode> codes,
                    const std::vector<int64_t>& parameters, Contents& buffers);
 

@@ -1,6 +1,6 @@
-// What runs loop nests: a row for each back end, so that one suite
+// The runners of loop nests, a row for each back end. One suite
 // (conformance_test.cc) and all text cases (tests/cases) check every back end
-// in the same way.
+// in the same way by them.
 //
 //   for (const NestRunner& runner : NestRunners()) {
 //     const std::string missing = runner.missing();  // "no Vulkan device: …"
@@ -36,38 +36,41 @@ using Contents = std::vector<std::vector<uint8_t>>;
 struct NestRunner {
   std::string_view name;
   std::string_view doc;
-  // A device runs invocations side by side, so that it takes only what the
-  // verifier proved and what has no races; it declines what it lacks; its
-  // errors have the evaluator's code and not its words; it may give a zero of
-  // either sign. What is not a device does all of that as the evaluator does.
+  // True for a device, which runs invocations in parallel. It only runs nests
+  // that are verified and free of data races, and declines what it does not
+  // support. Its errors have the evaluator's code but not its message, and a
+  // zero may have either sign. Other runners do all of that as the evaluator
+  // does.
   bool is_device = false;
-  // A signalling NaN of f16 may become a quiet one where it is loaded.
+  // True if loading a signalling NaN of f16 may make it quiet.
   bool quietens_f16 = false;
-  // How many lanes the vectors have that arithmetic is tested in: a number that
-  // the hardware's vectors have, and one that no hardware's have.
+  // Numbers of lanes of the vectors for arithmetic: one that the hardware's
+  // vectors have, and one that no hardware has.
   std::array<int64_t, 2> lanes = {16, 7};
-  // How many cases of arithmetic it runs as one nest.
+  // Number of arithmetic cases in one nest.
   size_t cases_at_once = 1;
-  // How many random nests each run of the suite draws.
+  // Number of random nests in each run of the suite.
   uint64_t random_nests = 16;
-  // Empty, or what this machine lacks to run it.
+  // Returns "", or what this machine lacks to run it.
   std::string (*missing)() = nullptr;
-  // What nests run on: "this machine", or the name of a processor or device.
+  // Returns where nests run: "this machine", or the name of a processor or
+  // device.
   std::string (*place)() = nullptr;
-  // Otherwise subnormal numbers of the type may be taken for zero.
+  // True if subnormal numbers of the type are kept; otherwise they may become
+  // zero.
   bool (*keeps_subnormals)(DType type) = nullptr;
-  // The products of matrices that it runs; nothing: any.
+  // Returns the supported products of matrices; nullopt: all.
   std::optional<std::vector<loops::MatrixType>> (*matrices)() = nullptr;
   // Chooses the default schedule of its hardware.
   Status (*schedule)(schedule::Schedule& schedule) = nullptr;
-  // Compiles and runs the nest; `buffers` then holds what it left in inputs and
-  // outputs. Also fails where a validator of the code, or memory around the
-  // buffers, shows a mistake. kUnimplemented: the back end declines the nest.
+  // Compiles and runs the nest; `buffers` then holds its inputs and outputs. It
+  // also fails if a validator of the code, or guarded memory around the
+  // buffers, detects a mistake. kUnimplemented: the back end declines the nest.
   Status (*run)(const loops::LoopNest& nest,
                 const std::vector<int64_t>& parameters,
                 Contents& buffers) = nullptr;
-  // What the nest's code for a target takes, a line for each phase; needs no
-  // device. Null: nothing is known.
+  // Returns the resources that the nest's code for a target needs, a line for
+  // each phase. It needs no device. Null: unknown.
   StatusOr<std::string> (*figures)(const loops::LoopNest& nest,
                                    std::string_view target) = nullptr;
 };

@@ -20,14 +20,14 @@ namespace ptx = jit::ptx;
 
 namespace {
 
-// Products of f32 are among those of matrices, whose factors are small numbers
-// here, so that tf32 rounds none.
+// f32 products may use tf32: their factors are small numbers here, which tf32
+// represents exactly.
 std::string TargetOfNests() {
   return jit::WithTf32(ptx::TestDevice()->target());
 }
 
-// Code of the nest, which is kept for its next call: cases call one nest with
-// many parameters.
+// Compiles the nest and keeps its code for the next call: cases call one nest
+// with many parameters.
 StatusOr<const jit::gpu::DeviceCode*> Compile(const loops::LoopNest& nest) {
   struct Compiled {
     std::string text;
@@ -37,8 +37,8 @@ StatusOr<const jit::gpu::DeviceCode*> Compile(const loops::LoopNest& nest) {
   std::string text = loops::ToText(nest);
   if (kept.text == text) return &kept.code;
   const ptx::Target target = ptx::Target::Of(TargetOfNests());
-  // Starting the assembler takes longer than all else, so of small nests it
-  // sees one in eight.
+  // Starting the assembler takes most of the time, so only one in eight small
+  // nests is assembled.
   constexpr size_t kManyPhases = 8;
   const bool assembles =
       ptx::HasAssembler() &&
@@ -61,8 +61,8 @@ std::string PtxPlace() { return std::string(ptx::TestDevice()->target()); }
 
 std::optional<std::vector<loops::MatrixType>> PtxMatrices() {
   std::vector<loops::MatrixType> types = jit::MatrixTypesOf(TargetOfNests());
-  // Those of several warps need one factor in common, which nests at random
-  // hardly have.
+  // Products of several warps need a factor in common, which random nests
+  // hardly ever have.
   std::erase_if(types, [](const loops::MatrixType& type) {
     return jit::WarpsOfMatrix(type) > 1;
   });

@@ -1,5 +1,5 @@
-// The functions behind the rows of nest_runners.cc, each back end's in a file
-// of its own; nest_runner.h says what they do.
+// The functions of the rows of nest_runners.cc, each back end's in a file of
+// its own; see nest_runner.h.
 #ifndef EMBER_TESTS_NESTS_RUNS_H_
 #define EMBER_TESTS_NESTS_RUNS_H_
 
@@ -12,9 +12,9 @@
 
 namespace ember::nests {
 
-// llvm.cc: machine code of this processor, or of that which
+// llvm.cc: machine code for this processor, or for the one that
 // EMBER_TEST_PROCESSOR names (jit/llvm/testing.h), compiled with each effort,
-// in memory that cannot be left.
+// in memory with guarded bounds.
 std::string LlvmMissing();
 std::string LlvmPlace();
 bool LlvmKeepsSubnormals(DType type);
@@ -22,17 +22,17 @@ Status ScheduleForLlvm(schedule::Schedule& schedule);
 Status RunLlvm(const loops::LoopNest& nest,
                const std::vector<int64_t>& parameters, Contents& buffers);
 
-// c.cc: C, by this machine's compiler or by EMBER_TEST_CC (jit/c/testing.h), in
-// memory that cannot be left.
+// c.cc: C, compiled by this machine's compiler or by EMBER_TEST_CC
+// (jit/c/testing.h), in memory with guarded bounds.
 std::string CMissing();
 std::string CPlace();
 Status ScheduleForC(schedule::Schedule& schedule);
 Status RunC(const loops::LoopNest& nest, const std::vector<int64_t>& parameters,
             Contents& buffers);
 
-// spirv.cc: SPIR-V on the first Vulkan device. One nest in three is
-// compiled with other instructions for dot loops, one in three for another
-// memory model; the nest's text decides.
+// spirv.cc: SPIR-V on the first Vulkan device. One nest in three is compiled
+// with other instructions for dot loops, and one in three for another memory
+// model, as a hash of the nest's text decides.
 std::string SpirvMissing();
 std::string SpirvPlace();
 bool SpirvKeepsSubnormals(DType type);
@@ -44,8 +44,8 @@ StatusOr<std::string> SpirvFigures(const loops::LoopNest& nest,
                                    std::string_view target);
 
 // ptx.cc: kernels for CUDA on the emulated grid, or on the device that
-// EMBER_CUDA_TEST_DEVICE names (jit/ptx/device_testing.h). NVIDIA's
-// assembler, where it is there, has to take the PTX of some.
+// EMBER_CUDA_TEST_DEVICE names (jit/ptx/device_testing.h). NVIDIA's assembler,
+// if it is installed, must accept the PTX of some nests.
 std::string PtxPlace();
 std::optional<std::vector<loops::MatrixType>> PtxMatrices();
 Status ScheduleForPtx(schedule::Schedule& schedule);

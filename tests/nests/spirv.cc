@@ -17,7 +17,7 @@ namespace spirv = jit::spirv;
 
 namespace {
 
-// The device's own, or another: which one depends on the nest alone.
+// Returns the device's own target or a variant. Only the nest decides which.
 std::string TargetFor(const loops::LoopNest& nest) {
   std::string target = spirv::TestTarget();
   const std::string text = loops::ToText(nest);

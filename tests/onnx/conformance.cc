@@ -29,7 +29,7 @@ struct Options {
   RunOptions run;
   int64_t timeout = 60;
   bool quiet = false, verbose = false, bless = false, together = false;
-  bool found_nothing = false;  // what came out: no case was asked for
+  bool found_nothing = false;  // set by the run: true if no case was selected
 };
 
 void Declare(Options& options, tools::Flags& flags) {
@@ -72,7 +72,7 @@ void Declare(Options& options, tools::Flags& flags) {
 struct Report {
   std::vector<std::pair<TestCase, CaseResult>> results;
 
-  // Passed cases of which `holds` is true.
+  // Number of passed cases for which `holds` is true.
   template <typename Predicate>
   int Passed(Predicate holds) const {
     return static_cast<int>(
@@ -83,7 +83,7 @@ struct Report {
   int Count() const { return static_cast<int>(results.size()); }
 };
 
-// Failures by reason, most frequent first, each with a few cases.
+// Prints failures by reason, most frequent first, each with a few cases.
 void PrintSummary(const Report& report) {
   std::map<std::string, std::vector<std::string>> reasons;
   std::map<std::string, int> operators;
@@ -126,8 +126,8 @@ void PrintSummary(const Report& report) {
   std::printf("\n");
 }
 
-// What the passes are worth: a case that needed help counts as passed, and is
-// counted again with the help it needed.
+// Prints how cases passed: a case that needed help counts as passed, and is
+// counted again for the help that it needed.
 void PrintCounts(const Report& report, bool verbose,
                  const std::string& device) {
   const int passed = report.Passed([](const CaseResult&) { return true; });
@@ -174,7 +174,7 @@ void PrintCounts(const Report& report, bool verbose,
   std::printf("%lld of %lld calls of dispatches ran kernels\n",
               static_cast<long long>(kernel_calls),
               static_cast<long long>(calls));
-  // Nothing is ever skipped: what is not supported has failed.
+  // No case is ever skipped: what is not supported counts as failed.
   std::printf("%d passed, %d failed, 0 skipped\n", passed,
               report.Count() - passed);
 }
@@ -217,7 +217,8 @@ Expectation Found(const Report& report) {
   return found;
 }
 
-// What the run was expected to give but did not, or the file that says so anew.
+// Error: the run differs from the expectation. With --bless, writes the
+// expectation anew.
 Status CompareOrBless(const Report& report, const Options& options) {
   const std::string path = tools::UserPath(options.expect);
   const Expectation found = Found(report);
@@ -244,7 +245,7 @@ Status CompareOrBless(const Report& report, const Options& options) {
                        " expects; --bless writes it anew");
 }
 
-// Flags that contradict each other.
+// Checks for flags that contradict each other.
 Status CheckOptions(const Options& options) {
   if (options.suite.empty())
     return InvalidArgumentError("--suite: expected a folder");
@@ -285,7 +286,8 @@ Status Run(Options& options, bool& all_passed) {
   const std::string manifest = FindManifest(options);
   if (!manifest.empty()) EMBER_RETURN_IF_ERROR(ApplyManifest(manifest, cases));
   Report report;
-  // Is open as long as cases run, so that each of them opens it at once.
+  // The device stays open while cases run, so that each of them opens it
+  // quickly.
   std::shared_ptr<hal::Device> device;
   if (options.together) {
     EMBER_ASSIGN_OR_RETURN(

@@ -1,5 +1,5 @@
-// Attention of the com.microsoft domain, against the formula written as loops,
-// and cases that can be read off.
+// Tests attention of the com.microsoft domain against loops of the formula, and
+// by cases whose results are obvious.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ void Expect(const StatusOr<std::vector<Numbers>>& results,
   ExpectNear(results->front(), dims, want);
 }
 
-// Numbers without a pattern, and small.
+// Returns small numbers without a pattern.
 Floats Noise(int64_t count, int seed) {
   Floats values(count);
   for (int64_t i = 0; i < count; ++i)
@@ -43,8 +43,8 @@ Floats Noise(int64_t count, int seed) {
   return values;
 }
 
-// q[queries, heads * size], k and v[keys, heads * size] of one batch; `bias` is
-// added to the score of head, query and key.
+// `q` is [queries, heads * size], k and v are [keys, heads * size], for one
+// batch. `bias` is added to the score of head, query and key.
 struct Problem {
   int heads, size, queries, keys;
   Floats q, k, v;
@@ -80,7 +80,7 @@ Floats Reference(const Problem& p,
 
 double NoBias(int, int, int) { return 0; }
 
-// [rows, heads * size] → [heads, rows, size].
+// Transposes [rows, heads * size] to [heads, rows, size].
 Floats ByHead(const Floats& x, int rows, int heads, int size) {
   Floats y;
   for (int h = 0; h < heads; ++h)
@@ -115,16 +115,16 @@ TEST(ContribAttention, CausalWithPastReturnsBoth) {
   const auto results = node.Run();
   ASSERT_TRUE(results.ok()) << results.status().ToString();
   ExpectNear((*results)[1], {2, 1, 1, 2, 2}, {9, 8, 1, 2, 7, 6, 1, 2});
-  // The past scores (9 + 16) / √2, the token itself 5 / √2.
+  // The past scores (9 + 16) / √2, the new token itself 5 / √2.
   const double w = (1 / (1 + std::exp(-20 / std::sqrt(2.0))));
   ExpectNear((*results)[0], {1, 1, 2},
              {7 * w + 1 * (1 - w), 6 * w + 2 * (1 - w)});
 }
 
 TEST(ContribAttention, TheOrderHidesMoreThanTheMask) {
-  // The first row's own key is hidden by the mask, the other by the order,
-  // which counts more. As ONNX Runtime 1.30 computes it, to the weights of the
-  // last.
+  // The mask hides the first row's own key, and the order hides the other key.
+  // The order counts more, so the row sees its own key. The result is that of
+  // ONNX Runtime 1.30.
   for (const float filter : {-1e30f, -10000.0f, -1.0f}) {
     OneNode node = Contrib("Attention");
     Floats weights(12, 0);  // values are the input, scores are 0
@@ -146,7 +146,7 @@ TEST(ContribAttention, TheOrderHidesMoreThanTheMask) {
 }
 
 TEST(ContribAttention, MasksByLengthStartAndFlag) {
-  // Only one key is left, so that each row is its value.
+  // Only one key is visible, so each row of the result is that key's value.
   const Floats x = {1, 2, 3, 4, 5, 6};
   struct Case {
     std::vector<int64_t> dims;
@@ -165,8 +165,9 @@ TEST(ContribAttention, MasksByLengthStartAndFlag) {
 }
 
 TEST(ContribAttention, RotaryTurnsByPosition) {
-  // At the only position, 0, nothing turns; a past of one key makes it 1, which
-  // turns by one radian: the score of (1, 0) with the past (1, 0) is cos 1.
+  // Position 0, without a past, is not rotated. A past of one key makes the
+  // position 1, which is rotated by one radian: the score of (1, 0) with the
+  // past (1, 0) is cos 1.
   OneNode node = Contrib("Attention", 2);
   node.Input(F32({1, 1, 2}, {1, 0})).Constant(F32({2, 6}, kThrice));
   node.Absent().Absent().Input(F32({2, 1, 1, 1, 2}, {1, 0, 0, 0}));
@@ -196,7 +197,7 @@ TEST(MultiHeadAttention, OperandsInAllForms) {
   cached.Input(F32({1, 2, 6}, p.q));
   cached.Input(F32({1, 2, 4, 3}, ByHead(p.k, 4, heads, size)));
   cached.Input(F32({1, 2, 4, 3}, ByHead(p.v, 4, heads, size)));
-  // The bias of cached operands was added before.
+  // Cached operands have the bias already.
   cached.Input(F32({18}, Join(Floats(6, 0), Floats(12, 100))));
   cached.Attribute({"num_heads", heads}).Attribute({"scale", 0.4});
   Expect(cached.Run(), {1, 2, 6}, want);
@@ -217,7 +218,7 @@ TEST(MultiHeadAttention, OperandsInAllForms) {
 TEST(MultiHeadAttention, PackedOperandsGetTheBias) {
   const Floats q = Noise(4, 1), k = Noise(4, 2), v = Noise(4, 3);
   const Problem p{1, 2, 2, 2, q, k, v, 1 / std::sqrt(2.0)};
-  Floats packed;  // [tokens, 1, 3, 2], the bias taken off
+  Floats packed;  // [tokens, 1, 3, 2], minus the bias
   for (int t = 0; t < 2; ++t) {
     for (const Floats* x : {&q, &k, &v}) {
       const double bias = x == &q ? 1 : x == &k ? 2 : 3;
@@ -232,8 +233,8 @@ TEST(MultiHeadAttention, PackedOperandsGetTheBias) {
 }
 
 TEST(DecoderMaskedMultiHeadAttention, WritesToTheBufferAndFollowsBeams) {
-  // Two beams of one batch, a buffer for three keys of which one is used. Beam
-  // 0 came from beam 1 and the other way round. All scores are 0.
+  // Two beams of one batch, and a buffer for three keys, one of which is used.
+  // Beam 0 came from beam 1, and beam 1 from beam 0. All scores are 0.
   OneNode node = Contrib("DecoderMaskedMultiHeadAttention", 3);
   node.Input(F32({2, 1, 1}, {0, 0})).Input(F32({2, 1, 1}, {5, 6}));
   node.Input(F32({2, 1, 1}, {50, 60})).Absent().Absent();
@@ -250,8 +251,8 @@ TEST(DecoderMaskedMultiHeadAttention, WritesToTheBufferAndFollowsBeams) {
 }
 
 TEST(GroupQueryAttention, SequencesOfDifferentLengths) {
-  // Two query heads share one of the keys. The second sequence has one key in
-  // the cache, so that its new key is the second one. All scores are 0.
+  // Two query heads share one head of keys. The second sequence has one key in
+  // the cache, so its new key is the second one. All scores are 0.
   OneNode node = Contrib("GroupQueryAttention", 3);
   node.Input(F32({2, 1, 2}, {0, 0, 0, 0})).Input(F32({2, 1, 1}, {7, 8}));
   node.Input(F32({2, 1, 1}, {70, 80}));
@@ -323,7 +324,7 @@ TEST(GroupQueryAttention, WhatIsNotSupportedIsSaid) {
 }
 
 TEST(RotaryEmbedding, HalvesAndNeighbours) {
-  // At position 1 a quarter turn: (a, b) becomes (-b, a).
+  // Position 1 is rotated by a quarter of a circle: (a, b) becomes (-b, a).
   for (const int interleaved : {0, 1}) {
     OneNode node = Contrib("RotaryEmbedding");
     node.Input(F32({1, 1, 4}, {1, 2, 3, 4})).Input(I64({1}, {1}));

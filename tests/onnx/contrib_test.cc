@@ -1,5 +1,5 @@
-// Operators of the com.microsoft domain other than attention, by cases worked
-// out by hand.
+// Tests operators of the com.microsoft domain other than attention, by cases
+// worked out by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST(ContribNormalization, SimplifiedIsByTheMeanSquare) {
   skip.Input(F32({2}, {1, 2})).Attribute({"epsilon", 0.0});
   const double root = std::sqrt(12.5);
   Expect(skip.Run(), {1, 2}, {3 / root, 8 / root});
-  // ONNX Runtime writes it into the default domain, at any opset.
+  // ONNX Runtime writes the operator into the default domain, at any opset.
   OneNode plain("SimplifiedLayerNormalization", 12);
   plain.Input(F32({1, 2}, {3, 4})).Input(F32({2}, {1, 2}));
   plain.Attribute({"epsilon", 0.0});
@@ -106,12 +106,12 @@ TEST(ContribNormalization, EmbeddingsAreSummedAndNormalized) {
 }
 
 TEST(ContribNormalization, GroupNormInBothLayouts) {
-  // Groups of one channel with the values 0 and 2.
+  // The groups have one channel, with the values 0 and 2.
   for (const int channels_last : {1, 0}) {
     OneNode node = Contrib("SkipGroupNorm", 2);
     node.Input(F32({1, 2, 1, 2}, channels_last == 1 ? Floats{0, 10, 2, 12}
                                                     : Floats{0, 2, 10, 12}));
-    // Two rows when the channels are last, two channels when first.
+    // Two rows if the channels are last, two channels if they are first.
     node.Constant(F32({2}, {1, 2})).Constant(F32({2}, {0, 1}));
     node.Input(F32({1, 2}, {5, 7})).Attribute({"groups", 2});
     node.Attribute({"activation", 0}).Attribute({"epsilon", 0.0});
@@ -125,7 +125,7 @@ TEST(ContribNormalization, GroupNormInBothLayouts) {
 }
 
 TEST(ContribContraction, FusedMatMulTransposesBatches) {
-  // a[k][batch][m] with one batch each way: a column times a row.
+  // The operand is a[k][batch][m]: a column times a row in each batch.
   OneNode node = Contrib("FusedMatMul");
   node.Input(F32({2, 2, 1}, {1, 2, 3, 4})).Input(F32({2, 1, 1}, {5, 6}));
   node.Attribute({"transBatchA", 1}).Attribute({"alpha", 2.0});
@@ -152,7 +152,7 @@ TEST(ContribContraction, ActivationsOfFusedOperators) {
               HasSubstr("activation 'Snake' is not supported"));
 }
 
-// Sixteen columns: the first two are 1 and -2 times the scale, others 0.
+// The first two of sixteen columns are 1 and -2 times the scale, the others 0.
 TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
   struct Case {
     int bits;
@@ -251,7 +251,7 @@ TEST(ContribQuantization, GemmGivesFloatsWithoutAScaleOfTheResult) {
     // 2 * 2 + 1 * 5 + 1 = 10, of 0.5 * 2 each.
     if (quantized) {
       node.Constant(F32({}, {4})).Constant(I8({}, {-5}));
-      ExpectExact(DType::kI8, node.Run(), {1, 1}, {-3});  // 2.5 goes to even
+      ExpectExact(DType::kI8, node.Run(), {1, 1}, {-3});  // 2.5 rounds to even
     } else {
       Expect(node.Run(), {1, 1}, {10});
     }
@@ -259,7 +259,7 @@ TEST(ContribQuantization, GemmGivesFloatsWithoutAScaleOfTheResult) {
 }
 
 TEST(ContribQuantization, DynamicMatMulRoundsItsOperand) {
-  // The operand's range is [0, 255], so that its scale is 1.
+  // The operand's range is [0, 255], so its scale is 1.
   OneNode node = Contrib("DynamicQuantizeMatMul");
   node.Input(F32({1, 2}, {255, 1.4})).Constant(I8({2, 1}, {1, 3}));
   node.Constant(F32({1}, {0.5})).Absent().Constant(F32({1}, {10}));
@@ -278,8 +278,9 @@ TEST(ContribMovement, UnfoldAndDistances) {
 }
 
 TEST(ContribMovement, RelativePositionsInBuckets) {
-  // One direction, four buckets, two of them exact, the others up to distance
-  // 8: 2 and 3 are in bucket 2, which ends where log2 reaches 2, at 4.
+  // One direction and four buckets. Two buckets are exact, the others cover
+  // distances up to 8: 2 and 3 are in bucket 2, which ends where log2 reaches
+  // 2, at 4.
   OneNode node = Contrib("RelativePositionBias");
   node.Constant(F32({4, 1}, {10, 11, 12, 13}));
   node.Constant(I64({1}, {1})).Constant(I64({1}, {6}));
@@ -298,7 +299,7 @@ TEST(ContribMovement, HashesOfKnownVectors) {
 }
 
 TEST(ContribMovement, GatesScaleTheBias) {
-  // Both gates are sigmoid(0), so that the scale is 0.5 (0.5 * 4 - 1) + 2.
+  // Both gates are sigmoid(0), so the scale is 0.5 (0.5 * 4 - 1) + 2.
   OneNode node = Contrib("GatedRelativePositionBias");
   node.Input(F32({1, 1, 2}, {1, 2})).Input(F32({2}, {-1, -2}));
   node.Input(F32({1, 1, 1, 1}, {10})).Input(F32({2, 4}, Floats(8, 3)));

@@ -1,4 +1,4 @@
-// If, Loop and Scan, end to end: what the conformance suite leaves out.
+// Tests If, Loop and Scan end to end in cases that the conformance suite lacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ void SetGraph(NodeProto& node, const char* name, const GraphProto& graph) {
   *attribute.mutable_g() = graph;
 }
 
-// A subgraph of one node.
+// Makes a subgraph of one node.
 GraphProto Branch(const std::string& op_type,
                   const std::vector<std::string>& inputs,
                   const std::vector<onnx::TestAttribute>& attributes = {}) {
@@ -99,7 +99,7 @@ TEST(If, WhatFollowsIsThereForBothRanks) {
 }
 
 TEST(If, WhatFollowsACallIsThereForBothRanks) {
-  // The If is a node of a function, which gives values of either rank.
+  // The If is inside a function, whose result has either rank.
   ModelBuilder squeeze = SqueezeIfOne();
   ModelBuilder m(11);
   m.Input("x", {2, "n"});
@@ -132,7 +132,7 @@ TEST(If, WhatFollowsACallIsThereForBothRanks) {
 
 TEST(If, TheRestOfTheModelTellsTheBranch) {
   ModelBuilder m = SqueezeIfOne();
-  // Takes two dims only.
+  // The transpose requires two dims.
   m.Node("Transpose", {"squeezed"}, {"y"},
          {{"perm", std::vector<int64_t>{1, 0}}});
   m.Output("y");
@@ -145,7 +145,8 @@ TEST(If, TheRestOfTheModelTellsTheBranch) {
                       "branch, found a condition that is true")));
 }
 
-// y = If(c) [x] (rank 2) else x, with what the model states of y or of `mid`.
+// y = If(c) [x] (rank 2) else x. The model states the type of y, or that of
+// `mid`.
 ModelBuilder UnsqueezeIf(bool state_output, int stated_rank) {
   ModelBuilder m(11);
   m.Input("c", {}, TensorProto::BOOL);
@@ -190,7 +191,8 @@ TEST(If, StatedTypesTellTheBranch) {
   }
 }
 
-// The result's contents are read when compiling; the check stays all the same.
+// The result's contents are read at compile time. The check of the condition
+// must stay.
 TEST(If, TheConditionIsCheckedThoughOnlyAShapeIsUsed) {
   ModelBuilder m(11);
   m.Input("c", {}, TensorProto::BOOL);
@@ -253,7 +255,7 @@ TEST(If, NoBranchCanBeUsed) {
   EXPECT_FALSE(m.Import().ok());
 }
 
-// Opset 8: sums of x[batch, time, 1] from an initial state, with all sums as
+// In opset 8: sums of x[batch, time, 1] from an initial state, with all sums as
 // the stacked output.
 StatusOr<std::vector<vm::Tensor>> SumsBefore9(
     int direction, const std::vector<int64_t>& lengths) {
@@ -293,13 +295,13 @@ void ExpectSums(int direction, const std::vector<int64_t>& lengths,
   EXPECT_EQ(std::vector<float>(got.begin(), got.end()), last);
 }
 
-// A loop of `trips` whose body carries what `make` computes from the
-// iteration's number; y: what each iteration was handed.
+// Makes a loop's body that carries what `make` computes from the iteration's
+// number; `seen` is the carried value of each iteration.
 GraphProto BodyThatCarriesTheIteration(
     const std::function<void(ModelBuilder&)>& make) {
   ModelBuilder body;
   body.Node("Identity", {"condition"}, {"continue"});
-  make(body);  // "iteration" → "next"
+  make(body);  // makes "next" of "iteration"
   body.Node("Identity", {"carried"}, {"seen"});
   for (const char* output : {"continue", "next", "seen"}) body.Output(output);
   GraphProto graph = body.graph();
@@ -343,8 +345,9 @@ TEST(Loop, TheIterationsNumberIsCarried) {
   }));
 }
 
-// The first loop's number has new memory in each iteration, the second one's is
-// allocated before it: also where the first loop has no iteration.
+// The first loop's number has new memory in each iteration; the second loop's
+// number is allocated before it. Also tested with a first loop without
+// iterations.
 TEST(Loop, ALoopBehindOneThatCarriesItsNumber) {
   for (const int64_t trips : {int64_t{0}, int64_t{4}}) {
     ModelBuilder m = CarriesTheIteration([](ModelBuilder& body) {
@@ -359,7 +362,7 @@ TEST(Loop, ALoopBehindOneThatCarriesItsNumber) {
     const auto results =
         RunGraph(m.Import(), {vm::Tensor::Borrow(DType::kI64, {}, &trips)});
     ASSERT_TRUE(results.ok()) << results.status().ToString();
-    // last: 3 or, without an iteration, what went in.
+    // `last` is 3, or without an iteration the initial value.
     EXPECT_EQ((*results)[0].elements<int64_t>()[0], trips == 0 ? 0 : 3);
     EXPECT_EQ((*results)[2].elements<int64_t>()[0], trips == 0 ? 0 : -2);
   }

@@ -1,5 +1,5 @@
-// Operators that are decomposed into many: against plain loops that follow the
-// specification's text, and against numbers worked out by hand.
+// Tests operators that are decomposed into several others, against plain loops
+// that follow the specification's text, and against numbers worked out by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST(Det, PivotsAndBatches) {
   ExpectNumbers(three.Run(), {{DType::kF64, {}, {-10}}});
 }
 
-// Of a shape that is given, the windows cover the beginning: the case that ONNX
+// If a shape is given, the windows cover its beginning: the case that ONNX
 // publishes (maxunpool_export_with_output_shape).
 TEST(MaxUnpool, IndicesCountInTheShapeOfTheWindows) {
   for (const bool known : {true, false}) {
@@ -135,7 +135,7 @@ OneNode TfIdf(const char* mode, int skips) {
   node.Attribute({"min_gram_length", 1}).Attribute({"max_gram_length", 2});
   node.Attribute({"ngram_counts", std::vector<int64_t>{0, 2}});
   node.Attribute({"ngram_indexes", std::vector<int64_t>{3, 0, 1}});
-  // 1-grams 2 and 3; the 2-gram 2, 3.
+  // The pool has the 1-grams 2 and 3, and the 2-gram 2, 3.
   node.Attribute({"pool_int64s", std::vector<int64_t>{2, 3, 2, 3}});
   onnx::AttributeProto& weights = *node.node().add_attribute();
   weights.set_name("weights");
@@ -151,7 +151,7 @@ TEST(TfIdfVectorizer, ModesAndSkips) {
     node.Input(x, {-1});
     return node.Run();
   };
-  // Pairs 2, 3 next to each other: 1; with one between: 2 more.
+  // The pair 2, 3 occurs once without a gap, and twice with a gap of one.
   ExpectNumbers(run("TF", 0), {F32({4}, {2, 1, 0, 3})});
   ExpectNumbers(run("TF", 1), {F32({4}, {2, 3, 0, 3})});
   ExpectNumbers(run("IDF", 1), {F32({4}, {20, 0.5, 0, 10})});
@@ -202,11 +202,11 @@ TEST(Adagrad, DecaysTheRate) {
 
 TEST(DeformConv, OffsetsMaskAndBias) {
   OneNode node("DeformConv", 19);
-  // A window of one element: what is read is what comes out.
+  // The window has one element, so the result is the element that is read.
   node.Input(F32({1, 1, 2, 2}, {1, 2, 3, 4}));
   node.Constant(F32({1, 1, 1, 1}, {2}));
-  // y offsets, then x offsets: the middle; outside above by half an element;
-  // as it is; far away.
+  // First y offsets, then x offsets: the middle; half an element above the map;
+  // no offset; far away.
   node.Input(F32({1, 2, 2, 2}, {0.5, -0.5, 0, 9, 0.5, 0, 0, 9}));
   node.Input(F32({1}, {100}));
   node.Input(F32({1, 1, 2, 2}, {1, 1, 0.5, 1}));
@@ -257,14 +257,14 @@ TEST(Cast, TypesWereWrittenOutBeforeOpset6) {
 }
 
 TEST(BitCast, CarriedTypes) {
-  // u8 as E4M3, and its value: 0x38 is 1, 0xC4 is -3.
+  // u8 is cast to E4M3: 0x38 is 1, 0xC4 is -3.
   OneNode node("BitCast", 26);
   node.Input({DType::kU8, {2}, {0x38, 0xC4}});
   node.Attribute({"to", onnx::TensorProto::FLOAT8E4M3FN});
   node.model().graph().mutable_output(0)->set_name("numbers");
   node.model().Node("Cast", {"y0"}, {"numbers"}, {{"to", 1}});
   ExpectNumbers(node.Run(), {F32({2}, {1, -3})});
-  // Four bits of a number as those of another.
+  // Four-bit numbers are cast bit by bit to another type.
   OneNode four("Cast", 26);
   four.Input(F32({3}, {9, 15, 3}));
   four.Attribute({"to", onnx::TensorProto::UINT4});
@@ -304,7 +304,7 @@ TEST(Constant, SparseValueBecomesDense) {
   }
 }
 
-// Codes of 1, 1.25, 1.5, 1.75, 3e38, infinity as powers of two.
+// Returns the codes of 1, 1.25, 1.5, 1.75, 3e38 and infinity as powers of two.
 Values PowerCodes(const char* round_mode, int saturate) {
   OneNode node("Cast", 26);
   node.Input(F32({6}, {1, 1.25, 1.5, 1.75, 3e38, INFINITY}));
@@ -350,7 +350,8 @@ TEST(BatchNormalization, TrainingBeforeOpset14) {
   for (const double parameter : {2, 1, 10, 20})
     node.Input(F32({1}, {parameter}));
   node.Attribute({"epsilon", 3.0}).Attribute({"momentum", 0.5});
-  // Mean 2 and variance 1, of which half goes into the running ones.
+  // The mean is 2 and the variance 1; half of them is added to the running
+  // ones.
   ExpectNumbers(node.Run(), {F32({4, 1}, {0, 2, 0, 2}), F32({1}, {6}),
                              F32({1}, {10.5}), F32({1}, {2}), F32({1}, {1})});
 }
@@ -363,7 +364,8 @@ TEST(Gemm, ScalesDoublesAsDoubles) {
 }
 
 TEST(QuantizeLinear, DividesInTheScalesPrecisionSinceOpset23) {
-  // 2056 / 3 = 685.33 is 685.5 in f16, which goes to even; in f32 it is 685.
+  // 2056 / 3 = 685.33 rounds to 685.5 in f16, which rounds to even; in f32 it
+  // is 685.
   for (const bool single : {false, true}) {
     OneNode node("QuantizeLinear", 23);
     node.Input({DType::kF16, {2}, {1003, 2056}});
@@ -377,8 +379,8 @@ TEST(QuantizeLinear, DividesInTheScalesPrecisionSinceOpset23) {
 
 TEST(FlexAttention, SubgraphsSeeWholeTensorsAndOuterValues) {
   OneNode node("FlexAttention", 26, 1, "ai.onnx.preview");
-  // Two query heads share one head of keys; without scores, the mean of the
-  // values.
+  // Two query heads share one head of keys. All scores are 0, so the result is
+  // the mean of the values.
   node.Input(F32({1, 2, 1, 1}, {0, 0}));
   node.Input(F32({1, 1, 2, 1}, {1, 2}), {1, 1, -1, 1});
   node.Input(F32({1, 1, 2, 2}, {1, 2, 3, 6}), {1, 1, -1, 2});
@@ -395,7 +397,7 @@ TEST(FlexAttention, SubgraphsSeeWholeTensorsAndOuterValues) {
   ExpectNumbers(node.Run(), {F32({1, 2, 1, 2}, {2, 4, 20, 40})});
 }
 
-// Dims that are 1 or equal when run, and an error where they are neither.
+// At run time dims are 1 or equal; if they are neither, the run fails.
 TEST(Expand, DimsThatOnlyTheProgramKnows) {
   const auto expand = [](std::vector<double> x, double target) {
     const auto extent = static_cast<int64_t>(x.size());
@@ -422,7 +424,7 @@ TEST(ConvTranspose, PadsThatLeaveNoRows) {
 }
 
 TEST(Dft, OfASignalWhosePartsAreOpen) {
-  // The last dim tells real from complex when the model runs.
+  // At run time the last dim decides whether the signal is real or complex.
   OneNode real("DFT", 20);
   real.Input(F32({1, 4, 1}, {0, 1, 0, 0}), {1, 4, -1});
   ExpectNumbers(real.Run(), {F32({1, 4, 2}, {1, 0, 0, -1, -1, 0, 0, 1})});

@@ -1,4 +1,4 @@
-// Axes, steps and sizes that are inputs of the model.
+// Tests axes, steps and sizes that are inputs of the model.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

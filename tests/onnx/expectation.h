@@ -1,16 +1,16 @@
-// What a run of a suite of ONNX cases is expected to give: a text file that is
-// kept in the repository, so that a case that stops passing, a case that begins
-// to pass and a dispatch that loses its kernel are all differences.
+// The expected outcome of a suite of ONNX cases: a text file in the repository.
+// Its differences from a run show a case that stops passing, a case that begins
+// to pass, and a dispatch that loses its kernel.
 //
 //   # A comment.
 //   cases 1412
 //   fails node/test_gradient_of_add unsupported
 //   interprets node/test_top_k
 //
-// `cases` is how many cases the suite has, `fails` names one that does not pass
-// and the stage at which it stops, `interprets` one that passes and of whose
-// dispatches the interpreter runs at least one although kernels were asked for.
-// Whether a case interprets is only compared where kernels were asked for.
+// `cases` is the number of cases in the suite. `fails` names a case that does
+// not pass and the stage at which it stops. `interprets` names a case that
+// passes although the interpreter runs at least one of its dispatches when
+// kernels were asked for; it is only compared if kernels were asked for.
 #ifndef EMBER_TESTS_ONNX_EXPECTATION_H_
 #define EMBER_TESTS_ONNX_EXPECTATION_H_
 
@@ -31,15 +31,16 @@ struct Expectation {
   std::set<std::string> interpreted;
 };
 
-// Fails with the number of the line that cannot be read.
+// Errors name the line that cannot be read.
 StatusOr<Expectation> ParseExpectation(std::string_view text);
 
-// What ParseExpectation reads back, under `comment` (one line).
+// Prints the text that ParseExpectation reads, with `comment` (one line) on
+// top.
 std::string PrintExpectation(const Expectation& expectation,
                              std::string_view comment);
 
-// One line for each difference, empty if there is none. `with_kernels`: the run
-// asked for kernels, so that `interpreted` is compared, too.
+// Returns one line for each difference; empty if there is none. `with_kernels`:
+// the run asked for kernels, so `interpreted` is compared, too.
 std::vector<std::string> Differences(const Expectation& expected,
                                      const Expectation& found,
                                      bool with_kernels);

@@ -1,5 +1,5 @@
-// GreedySearch, Sampling and BeamSearch, end to end, with decoders whose logits
-// are a known function of the tokens.
+// Tests GreedySearch, Sampling and BeamSearch end to end, with decoders whose
+// logits are a known function of the tokens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,8 +24,9 @@ using Table = std::vector<std::vector<float>>;
 
 constexpr float kNever = -30;  // a log-probability
 
-// Inputs and the past's growth, which all decoders have. `logits` is made by
-// the caller from input_ids, position_ids, attention_mask and present_0.
+// Makes the parts that all decoders have: inputs, and the growth of the past.
+// The caller computes `logits` from input_ids, position_ids, attention_mask and
+// present_0.
 ModelBuilder GptDecoder() {
   ModelBuilder m(11);
   m.Input("input_ids", {"batch", "length"}, TensorProto::INT32);
@@ -42,7 +43,7 @@ ModelBuilder GptDecoder() {
   return m;
 }
 
-// The logits after a token are its row of the table.
+// The logits after a token are the token's row of the table.
 GraphProto TableDecoder(const Table& table) {
   ModelBuilder m = GptDecoder();
   const auto size = static_cast<int64_t>(table.size());
@@ -54,7 +55,7 @@ GraphProto TableDecoder(const Table& table) {
   return m.graph();
 }
 
-// After t comes (t + step) % size.
+// Token t is followed by (t + step) % size.
 Table Counting(int size, int step = 1) {
   Table table(static_cast<size_t>(size),
               std::vector<float>(static_cast<size_t>(size), 0));
@@ -63,12 +64,12 @@ Table Counting(int size, int step = 1) {
   return table;
 }
 
-// Each token with the same logits.
+// After each token come the same logits.
 Table Always(const std::vector<float>& logits) {
   return Table(logits.size(), logits);
 }
 
-// logits = -(number - target)², target: [batch, length].
+// Computes logits = -(number - target)², with target [batch, length].
 void LogitsAround(ModelBuilder& m, const std::string& target, int vocabulary) {
   std::vector<float> numbers;
   for (int i = 0; i < vocabulary; ++i) numbers.push_back(static_cast<float>(i));
@@ -79,8 +80,7 @@ void LogitsAround(ModelBuilder& m, const std::string& target, int vocabulary) {
   m.Node("Neg", {"square"}, {"logits"});
 }
 
-// The next token is the sum of the tokens that the mask shows, and the
-// position.
+// The next token is the sum of the unmasked tokens and the position.
 GraphProto SummingDecoder(int vocabulary) {
   ModelBuilder m = GptDecoder();
   m.Node("ReduceMean", {"present_0"}, {"tokens"},
@@ -150,7 +150,7 @@ TEST(GreedySearch, NoEndBeforeTheSmallestLength) {
       else
         node.Input(I32({1}, {length}));
     }
-    // 0 is the first of those that are as good.
+    // Several tokens are equally good; 0 is the first of them.
     ExpectNumbers(node.Run(), {I32({1, 6}, {5, 6, 0, 1, 2, 3})});
   }
 }
@@ -162,9 +162,9 @@ TEST(GreedySearch, PenalizesWhatTheRowHas) {
     node.Absent().Input(F32({1}, {2}));
     return node.Run();
   };
-  // 4 3/2 2.5 1, then 4/2 3/2 2.5 1, then 2 1.5 1.25 1.
+  // The logits are 4 3/2 2.5 1, then 4/2 3/2 2.5 1, then 2 1.5 1.25 1.
   ExpectNumbers(run({4, 3, 2.5, 1}, 1), {I32({1, 4}, {1, 0, 2, 0})});
-  // Negative ones are multiplied.
+  // Negative logits are multiplied by the penalty.
   ExpectNumbers(run({-1, -1.5, -1.75, -5}, 3), {I32({1, 4}, {3, 0, 1, 2})});
 }
 
@@ -184,15 +184,17 @@ TEST(GreedySearch, RepeatsNoNGram) {
 TEST(GreedySearch, TakesMasksOfTheVocabulary) {
   Generation node("GreedySearch", TableDecoder(Counting(4)), 9, 0);
   node.Prompt({2, 1}, {0, 1}).Input(I32({1}, {4})).Absent().Absent();
-  node.Input(I32({4}, {1, 1, 1, 0}));                 // 3 never
-  node.Input(I32({2, 4}, {1, 0, 1, 1, 1, 1, 1, 1}));  // 1 not at first
+  node.Input(I32({4}, {1, 1, 1, 0}));  // token 3 is never allowed
+  // Token 1 is not allowed at first.
+  node.Input(I32({2, 4}, {1, 0, 1, 1, 1, 1, 1, 1}));
   ExpectNumbers(node.Run(), {I32({2, 4}, {0, 0, 1, 2, 1, 2, 0, 1})});
 }
 
 TEST(GreedySearch, FeedsPositionsMaskAndPast) {
   Generation node("GreedySearch", SummingDecoder(32), 30, 31);
   node.Prompt({2, 3}, {31, 1, 2, 1, 1, 1}).Input(I32({1}, {6}));
-  // 1 + 2 + 1, 1 + 2 + 4 + 2, …: padding counts neither as token nor position.
+  // 1 + 2 + 1, 1 + 2 + 4 + 2, …: padding is counted neither as a token nor as a
+  // position.
   ExpectNumbers(node.Run(),
                 {I32({2, 6}, {31, 1, 2, 4, 9, 19, 1, 1, 1, 5, 11, 23})});
   Generation masked("GreedySearch", SummingDecoder(32), 30, 31);
@@ -251,7 +253,8 @@ TEST(Sampling, TakesTheBestWhereNothingElseIsLeft) {
 }
 
 TEST(Sampling, DrawsByProbabilityAmongWhatIsKept) {
-  // Of .1 .2 .3 .4, those whose sum from the least on is at most 1 - .6 go.
+  // Probabilities are .1 .2 .3 .4. From the smallest on, tokens are dropped
+  // while their sum is at most 1 - .6.
   constexpr int kRows = 2048;
   for (const int seed : {-1, 7}) {
     Generation node("Sampling", TableDecoder(Always(Logs({.1, .2, .3, .4}))), 9,
@@ -275,7 +278,7 @@ TEST(Sampling, DrawsByProbabilityAmongWhatIsKept) {
       }
       same += tokens[1] == tokens[2] ? 1 : 0;
     }
-    // 4/7 and 25/49, within 5 standard deviations.
+    // Expected are 4/7 and 25/49, within 5 standard deviations.
     const double spread = 5 * std::sqrt(kRows * 0.25);
     for (const auto& count : counts)
       EXPECT_NEAR(count[3], kRows * 4.0 / 7, spread);
@@ -283,8 +286,8 @@ TEST(Sampling, DrawsByProbabilityAmongWhatIsKept) {
   }
 }
 
-// What std::uniform_real_distribution makes of the minimal standard generator:
-// two of its numbers, from 0 on, the lower one first.
+// Draws as std::uniform_real_distribution does from the minimal standard
+// generator: from two of its numbers, counted from 0, the lower half first.
 class Uniform {
  public:
   explicit Uniform(uint32_t seed) : generator_(seed) {}
@@ -322,7 +325,8 @@ TEST(Sampling, DrawsWhatASeedSays) {
 }
 
 TEST(Sampling, FlattensByTemperature) {
-  // Among two tokens whose logits differ by 30, at 1000 both come.
+  // At temperature 1000 both of two tokens are drawn, though their logits
+  // differ by 30.
   Generation node("Sampling", TableDecoder(Always({0, 30})), 9, 0);
   node.Attribute({"temperature", 1000.0}).Attribute({"top_p", 1.0});
   node.Attribute({"min_tokens_to_keep", 2});
@@ -334,7 +338,8 @@ TEST(Sampling, FlattensByTemperature) {
   EXPECT_NEAR(ones, 32, 20);
 }
 
-// 0 → 1 (.6) or 2 (.4); 1 ends by .5, 2 by .9. Token 4 ends.
+// 0 → 1 (.6) or 2 (.4). The end follows 1 with .5 and 2 with .9. Token 4 is the
+// end.
 Table Fork() {
   return {Logs({0, .6, .4, 0, 0}), Logs({.3, .2, 0, 0, .5}),
           Logs({.1, 0, 0, 0, .9}), Always({0, 0, 0, 0, 0})[0],
@@ -366,7 +371,7 @@ TEST(BeamSearch, FindsWhatGreedySearchMisses) {
                   {I32({1, 2, 6}, {0, 2, 3, 3, 3, 3, 0, 1, 3, 3, 3, 3}),
                    F32({1, 2}, {std::log(.36), std::log(.3)})});
   }
-  // One beam is a greedy search: 0 1, and the end.
+  // One beam makes it a greedy search: 0 1, and the end.
   Generation greedy = Beams(TableDecoder(Fork()), 6, 1, 1, 0);
   ExpectNumbers(greedy.Run(), {I32({1, 1, 6}, {0, 1, 3, 3, 3, 3}),
                                F32({1, 1}, {std::log(.3)})});
@@ -380,8 +385,9 @@ TEST(BeamSearch, BeamsThatDoNotEndCountAtTheLargestLength) {
 }
 
 TEST(BeamSearch, LongSequencesArePenalizedByTheirLength) {
-  // Scores are divided by length: 0 1 0 (.18, length 3) is behind 0 2 and 0 1,
-  // whose end came when they had 2 tokens; by length², it is ahead of these.
+  // Scores are divided by the length: 0 1 0 (.18, length 3) is worse than 0 2
+  // and 0 1, which ended with 2 tokens. Divided by length², it is better than
+  // these.
   Generation one = Beams(TableDecoder(Fork()), 3, 2, 1, 1);
   ExpectNumbers(one.Run(),
                 {I32({1, 1, 3}, {0, 2, 3}), F32({1, 1}, {std::log(.36) / 2})});
@@ -402,7 +408,8 @@ TEST(BeamSearch, PromptsOfABatchAreApart) {
                                  2, 3, 3, 3, 3, 2, 0, 2, 3, 3}),
                  F32({2, 2}, {std::log(.36), std::log(.3), std::log(.9),
                               std::log(.036)})});
-  // The scores of every candidate at every step: [steps, batch, beams, tokens].
+  // These are the scores of every candidate at every step: [steps, batch,
+  // beams, tokens].
   const Numbers& scores = (*results)[2];
   EXPECT_EQ(scores.dims, (std::vector<int64_t>{4, 2, 2, 5}));
   EXPECT_NEAR(scores.values[1], std::log(.6), 1e-5);
@@ -411,9 +418,10 @@ TEST(BeamSearch, PromptsOfABatchAreApart) {
 }
 
 TEST(BeamSearch, PastsFollowTheirBeams) {
-  // 0 1 is ahead of 0 6. Then 0 1 2 is one of many (.56), 0 6 7 is at the end
-  // of the vocabulary (.72): they change places. After 0 1 2 comes the sum of
-  // all and the position, 5, if its past came with it.
+  // 0 1 is better than 0 6. Then 0 1 2 is one of many (.56), and 0 6 7 is at
+  // the end of the vocabulary (.72), so the beams change places. The token
+  // after 0 1 2 is the sum of all tokens and the position, 5, if the beam's
+  // past moved with it.
   Generation node("BeamSearch", SummingDecoder(8), 62, 63, 1);
   node.Subgraph("init_decoder",
                 TableDecoder(Table(8, Logs({0, .52, 0, 0, 0, 0, .48, 0}))));
@@ -422,8 +430,8 @@ TEST(BeamSearch, PastsFollowTheirBeams) {
   ExpectNumbers(node.Run(), {I32({1, 2, 4}, {0, 6, 7, 7, 0, 1, 2, 5})});
 }
 
-// The encoder hands on the tokens that are no padding, as cross attention's
-// keys; the next token is the sum of these and of all tokens so far.
+// The encoder passes on the tokens that are not padding, as the keys of cross
+// attention. The next token is the sum of these and of all tokens so far.
 TEST(BeamSearch, RunsTheEncoderOnce) {
   constexpr int kStart = 1, kPad = 2, kVocabulary = 32;
   const std::vector<int64_t> inner = {1, 3};
@@ -467,15 +475,15 @@ TEST(BeamSearch, RunsTheEncoderOnce) {
     node.Subgraph("encoder", encoder.graph());
     node.Attribute({"model_type", 1});
     node.Attribute({"decoder_start_token_id", kStart});
-    // Padding counts behind a token, not in front.
+    // Padding after a token counts, padding before it does not.
     node.Prompt({2, 3}, {kPad, 1, 1, 1, 1, kPad}).Input(I32({1}, {4})).Absent();
     node.Constant(I32({1}, {beams}));
     ExpectNumbers(node.Run(), {I32({2, 1, 4}, {1, 3, 6, 12, 1, 5, 10, 20})});
   }
 }
 
-// The next token is the last one and the sum of the encoder's tokens. The past
-// grows by all tokens in each step, so that its length says nothing of theirs.
+// The next token is the last one plus the sum of the encoder's tokens. The past
+// grows by all tokens in each step, so its length is not their number.
 TEST(BeamSearch, DecodersMayTakeAllTokensAnew) {
   constexpr int kStart = 1, kPad = 2, kVocabulary = 32;
   const std::vector<int64_t> inner = {1, 3};
@@ -525,8 +533,8 @@ TEST(BeamSearch, DecodersMayTakeAllTokensAnew) {
 }
 
 TEST(BeamSearch, StopsEarly) {
-  // Without, a third step finds 0 1 1 … ahead of 0 1: here the first two that
-  // ended are the result.
+  // Without early stopping a third step finds that 0 1 1 … is better than 0 1.
+  // With it, the first two that ended are the result.
   for (const int early : {0, 1}) {
     Generation node = Beams(TableDecoder(Fork()), 3, 2, 1, 2);
     node.Attribute({"early_stopping", early});

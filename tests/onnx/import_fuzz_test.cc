@@ -1,6 +1,6 @@
-// ONNX models from anyone: importing, compiling, loading and running them under
-// limits must not do harm. Half of the changes are made to the bytes, half to
-// the messages (testing/mutate_model.h).
+// Fuzzes ONNX models from strangers: importing, compiling, loading and running
+// them under limits must not do harm. Half of the changes are made to the
+// bytes, half to the messages (testing/mutate_model.h).
 //
 //   ./dev fuzz --seconds=3600 //tests/onnx:import_fuzz_test
 #include <cstddef>
@@ -19,13 +19,14 @@
 #include "tests/onnx/testing/mutate_model.h"
 #include "third_party/onnx/onnx.pb.h"
 
-// Of libFuzzer, or of //bazel:fuzz_main.
+// Defined by libFuzzer or by //bazel:fuzz_main.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace ember::tests {
 namespace {
 
-// Where external data may lie: weights.bin, and links out of the folder.
+// Returns the folder of external data: weights.bin, and links that leave the
+// folder.
 const std::string& Folder() {
   static const bool kFilled = [] {
     namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-// LinearAttention against its recurrence, step by step.
+// Tests LinearAttention against its recurrence, step by step.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -47,7 +47,7 @@ Data MakeData(const Problem& p) {
           fill(rows * p.betas, 0, 1)};
 }
 
-// The recurrence for one batch and head of keys.
+// Computes the recurrence for one batch and one head of keys.
 void RunHead(const Problem& p, const Data& d, int b, int h, Values& y,
              Values& state) {
   const bool gated = p.rule == "gated" || p.rule == "gated_delta";

@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""Random models of ai.onnx.ml with ONNX Runtime's results, as backend-test folders.
+"""Writes random models of ai.onnx.ml with ONNX Runtime's results, as backend-test folders.
 
 usage: ml_compare_ort.py --out DIR [--seed 1] [--count 20] [--operator NAME]...
 then:  conformance --suite DIR [--filter '*TreeEnsemble*']
 
 Each operator gets COUNT models of random attributes, input types and shapes; every folder has model.onnx
 and test_data_set_0 with ONNX Runtime's outputs. A model that ONNX Runtime refuses is left out, and its
-message printed. Not drawn is where ONNX Runtime 1.30 deviates from the specification or returns memory that it
-did not write: PROBIT of one score for two classes, TreeEnsemble's transforms 1 and 2 (exchanged), base
+message printed. Cases are not drawn in which ONNX Runtime 1.30 deviates from the specification or returns
+uninitialised memory: PROBIT of one score for two classes, TreeEnsemble's transforms 1 and 2 (exchanged), base
 values of targets that get no vote, two base values for two classes, two labels other than 0 and 1, rows
-without a vote for the second of two classes, sets of fractions or their test of one. What is drawn depends on (seed, operator, number) only, so one case is made again by
-the same three. Needs Debian's python3-onnx and python3-numpy, node, and ORT_DIR, where
+without a vote for the second of two classes, sets of fractions or their test of one. A model depends on (seed, operator, number) only, so the same three
+make one case again. Needs Debian's python3-onnx and python3-numpy, node, and ORT_DIR, where
 `npm install --ignore-scripts onnxruntime-node@1.30.0` was run (~/.cache/ember/ort).
 """
 
@@ -60,7 +60,7 @@ def floats(values):
 
 
 def features(rng, rows, columns, dtype, with_nan=False):
-    """Values on a coarse grid, so that thresholds are met exactly."""
+    """Returns values on a coarse grid, so that some equal a threshold exactly."""
     x = np.round(rng.normal(size=(rows, columns)) * 4) / (2 if dtype.startswith("float") else 1)
     if with_nan and dtype.startswith("float"):
         x[rng.random(x.shape) < 0.15] = np.nan
@@ -75,7 +75,7 @@ def labels(rng, count, suffix="ints"):
 
 
 def random_tree(rng, depth):
-    """Nested (feature, value, mode, missing, true, false) or leaf None."""
+    """Returns a tree of nested tuples (feature, value, mode, missing, true, false); a leaf is None."""
     if depth == 0 or rng.random() < 0.15:
         return None
     return [int(rng.integers(0, 4)), float(np.round(rng.normal() * 4) / 2), None, int(rng.random() < 0.5),
@@ -90,7 +90,7 @@ def set_modes(tree, choose):
 
 
 def tree_nodes(rng, trees, votes):
-    """Attributes of the nodes; votes(tree) yields (target, weight) of a leaf."""
+    """Returns attributes of the nodes; votes(tree) yields (target, weight) of a leaf."""
     a = {k: [] for k in ("nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_values", "nodes_modes",
                          "nodes_truenodeids", "nodes_falsenodeids", "nodes_missing_value_tracks_true")}
     v = {k: [] for k in ("treeids", "nodeids", "ids", "weights")}

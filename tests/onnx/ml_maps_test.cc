@@ -1,5 +1,5 @@
-// Operators of ai.onnx.ml on maps, end to end. Expected values are worked out
-// by hand from the specification.
+// Tests operators of ai.onnx.ml on maps, end to end. Expected values are worked
+// out by hand from the specification.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST(ZipMap, ValuesAndKeys) {
   EXPECT_THAT(wrong.Error(), HasSubstr("expected 2 class labels, found 1"));
 }
 
-// Of labels that occur twice the last one counts.
+// If a label occurs twice, the last one counts.
 TEST(ZipMap, KeysAreInAscendingOrder) {
   MlNode node("ZipMap", 1);
   node.Set("classlabels_strings", Strings{"b", "c", "a", "b"})
@@ -58,7 +58,7 @@ TEST(ZipMap, KeysAreInAscendingOrder) {
 
 TEST(DictVectorizer, StringsToNumbers) {
   MlNode node("DictVectorizer", 1);
-  // The vocabulary has a word twice, and the map one that it lacks.
+  // A word occurs twice in the vocabulary, and a word of the map is not in it.
   node.Set("string_vocabulary", Strings{"a", "c", "b", "a"})
       .Map(TensorProto::INT64, VectorOf(Ints{8, 4, 5}),
            VectorOf(Strings{"c", "a", "z"}));

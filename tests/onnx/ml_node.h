@@ -1,5 +1,5 @@
-// A model of one operator of ai.onnx.ml with attributes of every type, run end
-// to end, for the tests of the domain.
+// Makes a model of one operator of ai.onnx.ml, with attributes of every type,
+// and runs it end to end.
 //
 //   MlNode node("Binarizer", 1);
 //   node.Set("threshold", 1.5).Input<float>({2}, {1, 2});
@@ -82,7 +82,7 @@ class MlNode {
     return *this;
   }
 
-  // A map, as its values and its keys (i64 or strings).
+  // Adds a map, as its values and its keys (i64 or strings).
   MlNode& Map(TensorProto::DataType type, vm::Tensor values, vm::Tensor keys) {
     const std::string name = "x" + std::to_string(inputs_.size());
     onnx::ValueInfoProto& input = *model_.graph().add_input();
@@ -140,7 +140,7 @@ class MlNode {
     return RunGraph(model_.Import(), inputs_);
   }
 
-  // The message of the error that there must be.
+  // Returns the message of the error. The run must fail.
   std::string Error() {
     const auto results = Run();
     return results.ok() ? "no error" : results.status().ToString();

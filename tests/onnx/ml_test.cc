@@ -1,6 +1,6 @@
-// The operators of ai.onnx.ml but its tree ensembles, end to end. Expected
-// values are worked out by hand from the specification; ml_compare_ort.py
-// compares random models with ONNX Runtime.
+// Tests the operators of ai.onnx.ml except its tree ensembles, end to end.
+// Expected values are worked out by hand from the specification;
+// ml_compare_ort.py compares random models with ONNX Runtime.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ TEST(Linear, ClassifierTransformsAfterItChose) {
       .Set("post_transform", "SOFTMAX_ZERO")
       .Input<float>({1, 2}, {2, 0});
   ExpectResult<int64_t>(node, 0, {1}, {30});
-  // The zero score takes no part.
+  // A score of zero is left out of the softmax.
   const float e = std::exp(-1.0f);
   ExpectResult<float>(node, 1, {1, 3}, {1 / (1 + e), 0, e / (1 + e)});
 }
@@ -117,8 +117,8 @@ TEST(SupportVectors, OneClass) {
   ExpectResult<float>(node, 0, {3, 1}, {1, -1, -1});
 }
 
-// One vector per class, on the axes. Pair (i, j) has k(i) · c[j-1][i] +
-// k(j) · c[i][j] + rho.
+// There is one vector per class, on the axes. The score of pair (i, j) is k(i)
+// · c[j-1][i] + k(j) · c[i][j] + rho.
 MlNode ThreeClasses() {
   MlNode node("SVMClassifier", 1, 2);
   node.Set("vectors_per_class", Ints{1, 1, 1})
@@ -150,8 +150,8 @@ TEST(SupportVectors, ProbabilitiesOfTwoClasses) {
       .Input<float>({1, 1}, {static_cast<float>(std::log(3.0))});
   const auto results = node.Run();
   ASSERT_TRUE(results.ok()) << results.status().ToString();
-  // Coupling of two classes gives the pair's probabilities, up to the
-  // tolerance that the method stops at.
+  // For two classes the coupled probabilities are those of the pair, within the
+  // tolerance at which the method stops.
   const auto got = (*results)[1].elements<float>();
   EXPECT_NEAR(got[0], 0.75, 0.005);
   EXPECT_NEAR(got[0] + got[1], 1, 1e-6);
@@ -290,7 +290,7 @@ TEST(Tables, LabelEncoderOfManyKeys) {
 }
 
 TEST(Tables, LabelEncoderOfFloats) {
-  // The last of equal keys counts; NaN is a key.
+  // The last one of equal keys counts; NaN is a key.
   MlNode node("LabelEncoder", 4);
   node.Set("keys_floats", Floats{1, kNan, -0.0, 2.5, 7, 8, 9, 1})
       .Set("values_int64s", Ints{1, 2, 3, 4, 5, 6, 7, 8})

@@ -1,6 +1,6 @@
-// The tree ensembles of ai.onnx.ml, end to end. Expected values are worked out
-// by hand from the specification; ml_compare_ort.py compares random models with
-// ONNX Runtime.
+// Tests the tree ensembles of ai.onnx.ml, end to end. Expected values are
+// worked out by hand from the specification; ml_compare_ort.py compares random
+// models with ONNX Runtime.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(Trees, ModesOfBranches) {
 }
 
 TEST(Trees, MissingValuesAndMixedModes) {
-  // NaN goes where its node says; NEQ holds for it anyway.
+  // A NaN goes to the side that its node gives; NEQ is true for NaN.
   MlNode node("TreeEnsembleRegressor");
   node.Set("nodes_treeids", Ints{0, 0, 0, 0, 0})
       .Set("nodes_nodeids", Ints{0, 1, 2, 3, 4})
@@ -114,7 +114,7 @@ TEST(Trees, Aggregates) {
 }
 
 TEST(Trees, ThresholdsAndWeightsOfDoubles) {
-  // As f32, the threshold would be equal to the value.
+  // Rounded to f32, the threshold would equal the value.
   MlNode node("TreeEnsembleRegressor");
   node.Set("nodes_treeids", Ints{0, 0, 0})
       .Set("nodes_nodeids", Ints{0, 1, 2})
@@ -163,11 +163,11 @@ TEST(Trees, VotesForTheFirstOfTwoClassesAreTheSecondsScore) {
         .Input<float>({3, 2}, {0, 2, 1, 3, 2, 0});
     return node;
   };
-  // Positive weights are probabilities.
+  // If all weights are positive, they are probabilities.
   MlNode positive = make({0.25, 0.5, 0.75}, "NONE");
   ExpectResult<int64_t>(positive, 0, {3}, {8, 8, 9});
   ExpectResult<float>(positive, 1, {3, 2}, {0.75, 0.25, 0.5, 0.5, 0.25, 0.75});
-  // Others are margins.
+  // Other weights are margins.
   MlNode margin = make({-1, 0, 2}, "NONE");
   ExpectResult<int64_t>(margin, 0, {3}, {8, 8, 9});
   ExpectResult<float>(margin, 1, {3, 2}, {1, -1, 0, 0, -2, 2});

@@ -1,5 +1,5 @@
-// One ONNX node, run end to end: imported, compiled and executed, with operands
-// and results of any type written as numbers.
+// Runs one ONNX node end to end: imports, compiles and executes it, with
+// operands and results of any type written as numbers.
 //
 //   OneNode node("Det", 22);
 //   node.Input(F32({2, 2}, {1, 2, 3, 4}));
@@ -22,17 +22,18 @@ namespace ember::tests {
 
 class OneNode {
  public:
-  // `outputs` results, all asked for.
+  // The node has `outputs` results, all of which are outputs of the model.
   OneNode(const std::string& op_type, int opset, int outputs = 1,
           const std::string& domain = "");
 
-  // The next operand, given when run. Dims of -1 stay symbolic: s0, s1 … by
-  // position in the shape; those of -2 too, each with a name of its own.
+  // Adds the next operand, which is given at run time. Dims of -1 stay
+  // symbolic: s0, s1 … by their position in the shape. So do dims of -2, each
+  // with a name of its own.
   OneNode& Input(const Numbers& value, std::vector<int64_t> declared = {});
-  // The same, of strings.
+  // Does the same for strings.
   OneNode& Strings(std::vector<int64_t> dims, std::vector<std::string> values,
                    std::vector<int64_t> declared = {});
-  // The next operand, known when compiling: an initializer.
+  // Adds the next operand as an initializer, which is known at compile time.
   OneNode& Constant(const Numbers& value);
   OneNode& Absent();
   OneNode& Attribute(const onnx::TestAttribute& attribute);

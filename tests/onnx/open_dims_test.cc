@@ -1,6 +1,6 @@
-// Dims that the model leaves open, and what follows from them: broadcasting
-// that only the data decides, running sums, and dims that operators' rules
-// tell.
+// Tests dims that the model leaves open, and their consequences: broadcasting
+// that only the data decides, running sums, and dims that follow from
+// operators' rules.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using Values = std::vector<double>;
 
-// A value per element, different in all.
+// Returns a tensor whose elements all differ.
 Numbers Counted(const std::vector<int64_t>& dims, double first = 1) {
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
@@ -33,7 +33,7 @@ OneNode& Open(OneNode& node, const Numbers& value) {
   return node.Input(value, AllOpen(value));
 }
 
-// What numpy gives for a + b of rank 2.
+// Computes a + b of rank 2 as numpy does.
 Numbers Sum(const Numbers& a, const Numbers& b) {
   Numbers sum = F32({std::max(a.dims[0], b.dims[0]),  //
                      std::max(a.dims[1], b.dims[1])},
@@ -80,9 +80,9 @@ TEST(OpenDims, WhatDoesNotBroadcastIsAnError) {
   EXPECT_THAT(std::string(results.status().message()), HasSubstr("must be"));
 }
 
-// Found by random models' seed 415640277: two dims of which only data tells one
-// were taken to be equal, and nothing compared them where only the result's
-// dims are asked for.
+// Found by random models with seed 415640277: two dims, one of which only the
+// data decides, were taken to be equal, and were not compared if only the
+// result's dims are asked for.
 TEST(OpenDims, WhatOnlyDataTellsIsComparedWhereOnlyDimsAreAskedFor) {
   for (const int64_t count : {1, 3}) {
     for (const bool equal : {true, false}) {
@@ -108,7 +108,7 @@ TEST(OpenDims, WhatOnlyDataTellsIsComparedWhereOnlyDimsAreAskedFor) {
 }
 
 TEST(OpenDims, BroadcastDimsMeetAgain) {
-  // (a + b) + a, where a's rows and b's columns are repeated.
+  // (a + b) + a, where the rows of a and the columns of b are repeated.
   OneNode node("Add", 17);
   const Numbers a = Counted({1, 3}), b = Counted({2, 1}, 100);
   Open(Open(node, a), b);
@@ -141,7 +141,7 @@ TEST(OpenDims, ChannelsOfConvolutionsFollowFromTheWeights) {
   ExpectNumbers(transposed.Run(), {F32({1, 1, 3}, {10, 28, 20})});
   OneNode grouped("Conv", 17);
   Open(grouped, Counted({1, 2, 2}));
-  // The number of results must be known, to be divided into groups.
+  // The number of channels must be known, as it is divided into groups.
   grouped.Input(F32({2, 1, 1}, {10, 100}), {2, -2, -2});
   grouped.Attribute({"group", 2});
   grouped.Attribute({"kernel_shape", std::vector<int64_t>{1}});
@@ -188,13 +188,13 @@ TEST(OpenDims, SpectraMayHaveOnePartOrTwo) {
 }
 
 TEST(OpenDims, HeadsOfAttentionMayBeOpen) {
-  // One head of 4 numbers: scores of 1 / sqrt(4) * 2 against 0.
+  // One head of 4 numbers. The scores are 1 / sqrt(4) * 2 and 0.
   OneNode node("Attention", 23);
   Open(node, F32({1, 1, 1, 4}, {2, 0, 0, 0}));
   Open(node, F32({1, 1, 2, 4}, {1, 0, 0, 0, 0, 0, 0, 0}));
   Open(node, F32({1, 1, 2, 1}, {1, 0}));
   ExpectNumbers(node.Run(), {F32({1, 1, 1, 1}, {0.7310586})});
-  // One column of a mask is for all keys.
+  // A mask with one column applies to all keys.
   OneNode masked("Attention", 23);
   Open(masked, F32({1, 1, 1, 4}, {2, 0, 0, 0}));
   Open(masked, F32({1, 1, 2, 4}, {1, 0, 0, 0, 0, 0, 0, 0}));

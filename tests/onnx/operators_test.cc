@@ -1,7 +1,7 @@
-// The meaning of ONNX operators, end to end: a model of one node is imported,
-// compiled and run. Expected values are worked out by hand or by numpy, not by
-// this repository. The conformance suite (conformance.cc) covers far more;
-// these are the cases that are easy to get wrong.
+// Tests the meaning of ONNX operators end to end: a model of one node is
+// imported, compiled and run. Expected values are worked out by hand or by
+// numpy, not by this repository. The conformance suite (conformance.cc) covers
+// far more; these are cases that are easy to get wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ struct Floats {
   std::vector<float> values;
 };
 
-// Inputs x0, x1 … of type f32 through a model that defines y.
+// Runs a model that defines y on inputs x0, x1 … of type f32.
 class OneOperator {
  public:
   explicit OneOperator(int opset = 17) : model_(opset) {}
@@ -117,7 +117,7 @@ TEST(Convolution, GroupsStridesAndAsymmetricPads) {
                  {{"group", 2},
                   {"strides", std::vector<int64_t>{1, 2}},
                   {"pads", std::vector<int64_t>{0, 1, 0, 0}}});
-  // Windows (0,1) (2,3) of each channel.
+  // The windows of each channel are (0,1) and (2,3).
   Expect(o.Run(), {1, 2, 1, 2}, {1, 5, 90, 90});
 }
 
@@ -168,7 +168,7 @@ TEST(Pooling, AverageCountsPaddingOnlyWhenAsked) {
   }
 }
 
-// What ceil_mode adds beyond the padding is in no count.
+// Elements that ceil_mode adds beyond the padding are never counted.
 TEST(Pooling, AverageWithCeilModeAndIncludedPadding) {
   OneOperator o(19);
   o.Input({{1, 1, 4}, {2, 4, 6, 8}});
@@ -299,7 +299,8 @@ TEST(Resize, LinearRepeatsTheEdge) {
   Expect(o.Run(), {1, 1, 1, 4}, {0, 1, 3, 4});
 }
 
-// Not sums of two parts of it, which would round.
+// The result is the element itself, not a sum of two parts of it, which would
+// round.
 TEST(Resize, LinearAtTheEdgeIsTheElement) {
   std::vector<float> x, y;
   for (int i = 0; i < 50; ++i) x.push_back(1 + 0.013F * static_cast<float>(i));
@@ -368,11 +369,11 @@ TEST(CarriedTypes, Fp8RoundsAndSaturates) {
   o.model().Node("Cast", {"x0"}, {"codes"},
                  {{"to", onnx::TensorProto::FLOAT8E4M3FN}});
   o.model().Node("Cast", {"codes"}, {"y"}, {{"to", onnx::TensorProto::FLOAT}});
-  // 17 lies between 16 and 18; ties go to even.
+  // 17 is halfway between 16 and 18; ties round to even.
   Expect(o.Run(), {5}, {0.46875, 448, -448, 0.0078125, 16});
 }
 
-// Those that have a dtype, and a carried one.
+// 8-bit floats that have a DType, and one that is carried as bytes.
 TEST(Float8, RoundsAndSaturatesOrNot) {
   const float infinity = INFINITY;
   struct Case {
@@ -459,7 +460,7 @@ TEST(Sampling, GridSampleBetweenElementsAndOutside) {
 
 TEST(Sampling, CubicGridSampleSeesInsideFromBeyondTheBorder) {
   OneOperator o(20);
-  // Position 3.5 of 0 to 3: the third element still weighs -0.09375.
+  // At position 3.5 of 0 to 3 the third element still has the weight -0.09375.
   o.Input({{1, 1, 1, 4}, {0, 0, 0, 1}}).Input({{1, 1, 1, 2}, {4.0F / 3, 0}});
   o.model().Node(
       "GridSample", {"x0", "x1"}, {"y"},
@@ -494,9 +495,9 @@ TEST(Loss, IgnoredTargetsDoNotCount) {
   Expect(o.Run(), {}, {3.5});
 }
 
-// ONNX leaves the mean of nothing undefined ("yields undefined", ReduceMean);
-// its reference implementation divides 0 by 0, as here. ONNX Runtime gives 0
-// without class weights, and NaN with them.
+// ONNX leaves the mean of an empty batch undefined ("yields undefined",
+// ReduceMean). Its reference implementation divides 0 by 0, as here. ONNX
+// Runtime returns 0 without class weights, and NaN with them.
 TEST(Loss, MeanOfAnEmptyBatchIsNoNumber) {
   for (const bool is_weighted : {false, true}) {
     OneOperator o;
@@ -514,8 +515,8 @@ TEST(Loss, MeanOfAnEmptyBatchIsNoNumber) {
   }
 }
 
-// Shapes stay symbols through reshapes and pooling; one compiled model serves
-// every extent.
+// Shapes stay symbolic through reshapes and pooling, so one compiled model
+// works for every extent.
 TEST(Dynamic, OneModuleForSeveralExtents) {
   ModelBuilder m;
   m.Input("x", {"N", 1, "W"});
@@ -536,7 +537,7 @@ TEST(Dynamic, OneModuleForSeveralExtents) {
   }
 }
 
-// Nothing calls itself once per node.
+// No function of the compiler may recurse once per node.
 TEST(Compile, LongChains) {
   ModelBuilder m;
   m.Input("x", {2});
@@ -554,7 +555,8 @@ TEST(Compile, LongChains) {
   EXPECT_EQ(results->front().elements<float>()[0], 1);
 }
 
-// Each rung uses the one below twice: 2^100 paths lead to the first.
+// Each step uses the previous result twice, so 2^100 paths lead to the first
+// one.
 TEST(Compile, TimeGrowsWithOperationsNotWithPaths) {
   ModelBuilder m;
   m.Input("x", {2});

@@ -1,6 +1,6 @@
-// Operators that draw random numbers. The first values with key 0 follow from
-// the known answers that the authors of Philox publish: counter 0 and key 0
-// give 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
+// Tests operators that draw random numbers. The first values with key 0 follow
+// from the known answers that the authors of Philox publish: counter 0 and key
+// 0 give 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -54,7 +54,7 @@ TEST(RandomUniformLike, SpansLowToHigh) {
   const Values values = ValuesOf(node);
   ASSERT_EQ(values.size(), 10000);
   for (double value : values) ASSERT_TRUE(value >= -2 && value < 6) << value;
-  // Standard deviation of the mean: 8 / sqrt(12) / 100.
+  // The standard deviation of the mean is 8 / sqrt(12) / 100.
   EXPECT_NEAR(Mean(values), 2, 0.1);
 }
 
@@ -106,7 +106,7 @@ TEST(Bernoulli, DrawsOnesWithTheGivenProbability) {
 
 TEST(Multinomial, DrawsClassesByTheirLogits) {
   OneNode node("Multinomial", 22);
-  // Unnormalized: 1 to 3; and one class that is impossible.
+  // The unnormalized probabilities are 1 to 3, and one class is impossible.
   node.Input(F32({1, 3}, {std::log(2.0), -INFINITY, std::log(6.0)}));
   node.Attribute({"sample_size", 10000});
   const Values values = ValuesOf(node);

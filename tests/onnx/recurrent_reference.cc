@@ -13,8 +13,8 @@ Values SomeValues(int count, int number) {
   return values;
 }
 
-// What is left of numbers that are rounded to 8 bits between their smallest and
-// their largest, with 0 in between.
+// Rounds numbers to 8 bits between their smallest and their largest value, with
+// 0 included, and converts them back.
 Values Quantized(const Values& values) {
   const double low =
       std::min(0.0, *std::min_element(values.begin(), values.end()));
@@ -30,7 +30,7 @@ Values Quantized(const Values& values) {
   return result;
 }
 
-// Multiples of 1/64 become multiples of the scale.
+// Turns multiples of 1/64 into multiples of the scale.
 void Rescale(Values& weights, int directions, int units,
              double (*scale)(int, int)) {
   const size_t rows = weights.size() / static_cast<size_t>(directions * units);
@@ -40,7 +40,7 @@ void Rescale(Values& weights, int directions, int units,
   }
 }
 
-// One sequence in one direction.
+// Computes one sequence in one direction.
 class Sequence {
  public:
   Sequence(const Problem& p, const Data& data, int direction, int row)
@@ -63,7 +63,8 @@ class Sequence {
     per_direction_ = functions_.size() / static_cast<size_t>(p.directions());
   }
 
-  // Of [directions, batch, hidden], or the layout with batch first.
+  // Index in [directions, batch, hidden], or in the layout with the batch
+  // first.
   int StateIndex(int j) const {
     const int row = p_.layout == 0 ? direction_ * p_.batch + row_
                                    : row_ * p_.directions() + direction_;
@@ -78,7 +79,7 @@ class Sequence {
 
   void Run(Values& y) {
     const int length = p_.lengths.empty() ? p_.steps : p_.lengths[row_];
-    // As ONNX Runtime has it; the specification does not say.
+    // The specification does not say; ONNX Runtime's state is then zero.
     if (length == 0 && p_.steps > 0)
       states_.assign(states_.size(), Values(p_.hidden));
     for (int i = 0; i < length; ++i) {
@@ -96,7 +97,8 @@ class Sequence {
     return functions_[static_cast<size_t>(direction_) * per_direction_ +
                       number](x);
   }
-  // Row `gate`, unit j of the product of W with the input of a step, and bias.
+  // Returns row `gate`, unit j of the product of W with a step's input, plus
+  // the bias.
   double InputPart(int t, int gate, int j) const {
     const int unit = (direction_ * p_.gates() + gate) * p_.hidden + j;
     const int row = p_.layout == 0 ? t * p_.batch + row_ : row_ * p_.steps + t;

@@ -1,4 +1,5 @@
-// RNN, GRU and LSTM by the equations of their specification, number by number.
+// Computes RNN, GRU and LSTM by the equations of their specification, number by
+// number.
 //
 //   Problem p = {.op = "GRU", .direction = "reverse"};
 //   Data data(p);                                // the operands' values
@@ -30,24 +31,25 @@ struct Problem {
   int steps = 4, batch = 3, input = 2, hidden = 3;
   int layout = 0;
   bool bias = true, initial = true, peepholes = false;
-  std::vector<int> lengths = {};  // empty: none given
+  std::vector<int> lengths = {};  // empty: the operand is left out
   std::vector<std::string> names = {};
   Values alphas = {}, betas = {};
-  std::vector<Function> functions = {};  // what the names mean, all directions
+  // Functions that the names mean, for all directions.
+  std::vector<Function> functions = {};
   double clip = 0;
   bool input_forget = false, linear = false;
-  bool quantized = false;  // DynamicQuantizeLSTM, of one sequence
+  bool quantized = false;  // DynamicQuantizeLSTM with one sequence
   DType type = DType::kF32;
   bool known_weights = true;
-  bool open_dims = false;  // of X: steps and batch
+  bool open_dims = false;  // steps and batch of X are open
 
   int directions() const { return direction == "bidirectional" ? 2 : 1; }
   int gates() const { return op == "LSTM" ? 4 : op == "GRU" ? 3 : 1; }
   size_t states() const { return op == "LSTM" ? 2 : 1; }
 };
 
-// Multiples of 1/64, which all float types hold; of quantized weights, of their
-// scales.
+// Values are multiples of 1/64, which all float types represent. Quantized
+// weights are multiples of their scales.
 struct Data {
   explicit Data(const Problem& p);
   Values x, w, r, b, peepholes, initial[2];

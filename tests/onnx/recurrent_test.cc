@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM, every attribute and operand, against their equations
-// written out number by number (recurrent_reference.h).
+// Tests RNN, GRU and LSTM with every attribute and operand against their
+// equations, number by number (recurrent_reference.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -96,8 +96,8 @@ void Check(const Problem& p, double tolerance = 1e-5) {
   ExpectNumbers(MakeNode(p).Run(), Expected(p), tolerance);
 }
 
-// The values of [directions, units, rows] with rows first, divided by their
-// scale, plus the zero point.
+// Returns the values of [directions, units, rows] with rows first, divided by
+// their scale, plus the zero point.
 Numbers QuantizedWeights(const Values& values, int directions, int units,
                          int rows, double (*scale)(int, int),
                          double zero_point) {
@@ -113,7 +113,7 @@ Numbers QuantizedWeights(const Values& values, int directions, int units,
   return result;
 }
 
-// W with a scale per direction and a zero point, R with scales per column.
+// W has one scale per direction and a zero point, R has scales per column.
 OneNode MakeQuantizedNode(const Problem& p) {
   const Data data(p);
   const int directions = p.directions(), units = 4 * p.hidden;
@@ -289,7 +289,7 @@ TEST(Recurrent, EveryActivation) {
   }
 }
 
-// Only functions that have a parameter take one, in order.
+// Only functions with a parameter take one from the list, in order.
 TEST(Lstm, ParametersOfActivationsInBothDirections) {
   const Function hard = [](double x) {
     return std::clamp(0.25 * x + 0.5, 0.0, 1.0);
@@ -324,7 +324,7 @@ TEST(Recurrent, ResultsThatAreNotAskedFor) {
   }
 }
 
-// Nothing changes the initial states.
+// The initial states do not change.
 TEST(Recurrent, NoSteps) {
   for (const char* op : kOperators) Check({.op = op, .steps = 0});
 }

@@ -1,5 +1,5 @@
-// Operators of ai.onnx that were experimental and taken back, and first forms
-// of others. Expected values are worked out by hand.
+// Tests operators of ai.onnx that were experimental and withdrawn, and first
+// versions of others. Expected values are worked out by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using Values = std::vector<double>;
 
 TEST(Retired, ImageScaler) {
   OneNode node("ImageScaler", 7);
-  // The number of channels is open: the biases tell it.
+  // The number of channels is open; it follows from the biases.
   node.Input(F32({1, 2, 1, 2}, {1, 2, 3, 4}), {1, -1, 1, 2});
   node.Attribute({"scale", 0.5});
   node.Attribute({"bias", Values{10, -1}});
@@ -134,7 +134,7 @@ TEST(FirstForms, MeanVarianceNormalization) {
   node.Input(F32({1, 2, 1, 2}, {1, 3, 10, 10}));
   node.Attribute({"normalize_variance", 0});
   ExpectNumbers(node.Run(), {F32({1, 2, 1, 2}, {-1, 1, 0, 0})});
-  // Mean 2, variance 1.
+  // The mean is 2 and the variance 1.
   OneNode across("MeanVarianceNormalization", 1);
   across.Input(F32({1, 2, 1, 2}, {1, 3, 1, 3}));
   across.Attribute({"across_channels", 1});

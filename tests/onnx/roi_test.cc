@@ -1,4 +1,4 @@
-// RoiAlign and MaxRoiPool against plain loops over bins and samples.
+// Tests RoiAlign and MaxRoiPool against plain loops over bins and samples.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,8 @@ struct Align {
   int bins_y, bins_x;
 };
 
-// What one sample adds: the sum, or the largest, of its weighted corners.
+// Returns the value of one sample: the sum, or the largest, of its weighted
+// corners.
 double SampleAt(const Map& map, double y, double x, bool maximum) {
   if (y < -1 || y > kHeight || x < -1 || x > kWidth) return 0;
   y = std::max(y, 0.0);
@@ -85,7 +86,7 @@ void CheckAlign(const Align& o, int batch, int opset) {
   Values rois, batches;
   for (int i = 0; i < kRegions; ++i) {
     for (int j = 0; j < 4; ++j) rois.push_back(corner(random));
-    // Most of them the right way round.
+    // Most regions have their corners in order.
     if (i > 1) {
       for (int j = 0; j < 2; ++j)
         if (rois[i * 4 + j] > rois[i * 4 + 2 + j])
@@ -149,8 +150,8 @@ TEST(MaxRoiPool, BinsOverlapAndMayBeEmpty) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i);
   OneNode node("MaxRoiPool", 22);
   node.Input(F32({2, 1, 4, 4}, x));
-  // Rows and columns 0 … 2 of the second map in 2 x 2 bins: bins of 1.5
-  // elements, so 0 … 1 and 1 … 2. Then one beyond the map.
+  // The region has rows and columns 0 … 2 of the second map, in 2 x 2 bins of
+  // 1.5 elements: 0 … 1 and 1 … 2. The other region is beyond the map.
   node.Input(F32({2, 5}, {1, 0, 0, 4.2, 4.2, 0, 20, 20, 24, 24}));
   node.Attribute({"pooled_shape", std::vector<int64_t>{2, 2}});
   node.Attribute({"spatial_scale", 0.5});

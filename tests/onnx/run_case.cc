@@ -45,14 +45,14 @@ std::string NumberedFile(const std::string& prefix, size_t number) {
   return prefix + std::to_string(number) + ".pb";
 }
 
-// The name that a file of one tensor carries; empty for others.
+// Returns the name in a file with one tensor; "" for other files.
 std::string NameInFile(const std::string& path) {
   const StatusOr<onnx::TensorBytes> bytes = onnx::ReadTensorFile(path);
   return bytes.ok() ? bytes->name : "";
 }
 
-// The file of an input: by the name it carries, else by the number of the
-// model's input of that name. Empty: there is none.
+// Returns the file of an input: the one with the input's name in it, else by
+// the number of the model's input of that name. "" if there is none.
 std::string FileOfInput(const std::string& set, const std::string& name,
                         const std::vector<std::string>& graph_inputs) {
   std::string by_number;
@@ -65,8 +65,8 @@ std::string FileOfInput(const std::string& set, const std::string& name,
   return by_number;
 }
 
-// The names of the model's inputs, initializers included: data files are
-// numbered by them.
+// Returns the names of the model's inputs, initializers included, by which data
+// files are numbered.
 StatusOr<std::vector<std::string>> GraphInputs(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   onnx::ModelProto model;
@@ -77,7 +77,7 @@ StatusOr<std::vector<std::string>> GraphInputs(const std::string& path) {
   return names;
 }
 
-// The session's inputs in order.
+// Returns the session's inputs in order.
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::string& set,
     const std::vector<std::string>& graph_inputs) {
@@ -157,8 +157,8 @@ std::string Sanitized(const std::string& text) {
   return result.substr(0, 160);
 }
 
-// Some cases feed shapes, axes and the like as inputs, which must be known when
-// compiling here: exactly those are compiled in, with the values of the data
+// Some cases pass shapes, axes and the like as inputs, which must be known at
+// compile time here. Exactly those are compiled in, with the values of the data
 // set.
 StatusOr<graph::Graph> Import(const TestCase& test_case, const std::string& set,
                               onnx::ImportOptions options,
@@ -228,8 +228,8 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
   return result;
 }
 
-// A model that does not compile with the dims it leaves open may with those of
-// the data set.
+// Runs a data set. A model that does not compile with open dims is compiled
+// with the dims of the data set.
 CaseResult RunSetPinnedIfNeeded(const TestCase& test_case,
                                 const RunOptions& options,
                                 const std::string& set) {

@@ -1,4 +1,4 @@
-// One backend test: import, compile, run every data set, compare.
+// Runs one backend test: imports, compiles, runs every data set, compares.
 #ifndef EMBER_TESTS_ONNX_RUN_CASE_H_
 #define EMBER_TESTS_ONNX_RUN_CASE_H_
 
@@ -15,11 +15,11 @@ namespace ember::tests {
 struct RunOptions {
   std::string device = "cpu";
   int64_t threads = 1;
-  std::string tier = "auto";  // tools/lib/tier.h
+  std::string tier = "auto";  // see tools/lib/tier.h
   tools::KernelCheckFlags checks;
 };
 
-// Where a case stopped.
+// The stage at which a case stopped.
 enum class Stage : uint8_t {
   kPassed,
   kUnsupported,
@@ -36,16 +36,17 @@ std::string_view StageName(Stage stage);
 struct CaseResult {
   Stage stage = Stage::kPassed;
   std::string message;  // one line; empty if passed
-  // The help it took, beyond what the file says; for passed cases this tells
-  // how much the pass is worth. Inputs (shapes, axes …) whose values had to be
-  // compiled in:
+  // Help that the case needed beyond the file, which shows how much a pass is
+  // worth. Number of inputs (shapes, axes …) whose values had to be compiled
+  // in:
   int frozen_inputs = 0;
-  // The dims that the file leaves open had to be those of the data set.
+  // True if open dims of the file had to be pinned to those of the data set.
   bool pinned = false;
-  // Calls of dispatches; how many of them a device that is not the host ran,
-  // and how many a kernel ran (on whichever device) instead of the interpreter.
+  // Number of calls of dispatches; how many of them a device that is not the
+  // host ran, and how many a kernel ran (on whichever device) instead of the
+  // interpreter.
   int64_t calls = 0, device_calls = 0, kernel_calls = 0;
-  // Only types and shapes are compared: the case is random by its nature.
+  // True if only types and shapes are compared, as the results are random.
   bool values_unchecked = false;
 
   bool passed() const { return stage == Stage::kPassed; }
@@ -60,12 +61,12 @@ CaseResult RunCase(const TestCase& test_case, const RunOptions& options);
 Status PinShapes(const std::string& model, const std::string& set,
                  onnx::ImportOptions& options);
 
-// In a child process: a crash or a hang is the result of this case only.
+// Runs the case in a child process: a crash or a hang ends this case only.
 CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
                           unsigned timeout_seconds);
 
-// What the result has in common with others: the missing operators, or the
-// message without the parts that differ from case to case (names in quotes,
+// Returns what the result has in common with others: the missing operators, or
+// the message without the parts that differ from case to case (names in quotes,
 // numbers).
 std::string ReasonOf(const CaseResult& result);
 

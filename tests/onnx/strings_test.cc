@@ -1,6 +1,6 @@
-// Strings, end to end: the operators on them, and that those which only move
-// and compare elements take them. Expected values are worked out by hand from
-// the specification.
+// Tests strings end to end: the operators on strings, and the operators that
+// only move and compare elements and so accept strings, too. Expected values
+// are worked out by hand from the specification.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TensorProto StringsProto(const std::vector<int64_t>& dims, const Texts& texts) {
   return proto;
 }
 
-// The only result, of strings.
+// Expects that the only result has these strings.
 void ExpectTexts(OneNode& node, const std::vector<int64_t>& dims,
                  const Texts& texts) {
   const auto results = node.RunTensors();
@@ -258,7 +258,7 @@ TEST(Strings, ClassesOfClassifiers) {
   ExpectStrings((*results)[0], {2}, {"up", "down"});
 }
 
-// A graph of strings: x[2] goes through a sequence, a branch and a loop.
+// In a graph of strings x[2] goes through a sequence, a branch and a loop.
 TEST(Strings, InSequencesBranchesAndLoops) {
   onnx::ModelBuilder body(20);
   for (const char* name : {"i", "go", "word"}) {
@@ -319,13 +319,14 @@ TEST(Strings, NgramsOfAPool) {
       .Attribute({"mode", "TF"})
       .Attribute({"ngram_counts", std::vector<int64_t>{0, 2}})
       .Attribute({"ngram_indexes", std::vector<int64_t>{0, 1, 2}});
-  // "a", "z" and "a b".
+  // The n-grams are "a", "z" and "a b".
   SetStrings(node, "pool_strings", {"a", "z", "a", "b"});
   ExpectNumbers(node.Run(), {F32({3}, {2, 0, 2})});
 }
 
 TEST(Strings, AreNoIndices) {
-  // Data of i64, as handles of strings are, must not come out as strings.
+  // Handles of strings have the type i64. Data of that type must not become
+  // strings.
   for (const Numbers& data : {F32({2}, {1, 2}), I64({2}, {1, 2})}) {
     OneNode node("Gather", 13);
     node.Input(data).Strings({1}, {"a"});

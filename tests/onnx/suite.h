@@ -1,4 +1,4 @@
-// A folder of ONNX backend tests: cases are folders with model.onnx and
+// Lists a folder of ONNX backend tests: cases are folders with model.onnx and
 // test_data_set_*/.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::vector<TestCase> cases,
@@ -20,24 +20,24 @@ struct TestCase {
   std::string folder;
   tools::Tolerance tolerance{.rtol = 1e-3, .atol = 1e-7};
   bool check_values =
-      true;  // false: results are random, only their types are compared
-  // The operators of the model (domain::Name outside the default domain), where
-  // a manifest tells.
+      true;  // false: results are random, so only their types are compared
+  // The operators of the model (domain::Name outside the default domain), if a
+  // manifest lists them.
   std::vector<std::string> operators;
 
   std::string model() const { return folder + "/model.onnx"; }
 };
 
-// Cases below `suite` whose name matches the glob ("" for all; '*' crosses
-// folders), by name.
+// Returns the cases below `suite` whose name matches the glob ("" for all; '*'
+// crosses folders), sorted by name.
 StatusOr<std::vector<TestCase>> FindCases(const std::string& suite,
                                           const std::string& filter);
 
-// The data sets of a case, by name.
+// Returns the data sets of a case, sorted by name.
 StatusOr<std::vector<std::string>> FindDataSets(const TestCase& test_case);
 
-// Tolerances and flags of the corpus' manifest; cases are found by the end of
-// their path.
+// Applies tolerances and flags of the corpus' manifest. It finds cases by the
+// end of their path.
 Status ApplyManifest(const std::string& path, std::vector<TestCase>& cases);
 
 }  // namespace ember::tests

@@ -1,5 +1,6 @@
-// Tensors from anyone's files, .npy and .pb: reading must not do harm, and what
-// was read as .npy is written to what reads as the same.
+// Fuzzes tensor files from strangers, .npy and .pb: reading them must not do
+// harm. A tensor that was read as .npy must be the same after it is written and
+// read again.
 //
 //   ./dev fuzz --seconds=3600 //tests/onnx:tensor_file_fuzz_test
 #include <cstddef>

@@ -29,8 +29,8 @@ bool AreEqual(const std::vector<vm::Tensor>& a,
   });
 }
 
-// The largest difference, relative to the element or to the mean size of all;
-// infinite where only one is a number.
+// Returns the largest difference, relative to the element or to the mean size
+// of all; infinite if only one of two elements is a number.
 double Error(const std::vector<vm::Tensor>& got,
              const std::vector<vm::Tensor>& want) {
   double largest = 0;
@@ -51,7 +51,7 @@ double Error(const std::vector<vm::Tensor>& got,
   return largest;
 }
 
-// Kernels come from the test, and the oracle is the JIT's.
+// Provides no kernels, as the test installs them, but the JIT's oracle.
 class NoProvider : public vm::KernelProvider {
  public:
   void RequestKernel(const vm::KernelRequest&,
@@ -65,8 +65,8 @@ class NoProvider : public vm::KernelProvider {
 
 }  // namespace
 
-// Notes what is asked for; its kernels keep the first calls' operands and run
-// tier 0.
+// Records the requests. Its kernels keep the operands of the first calls and
+// run tier 0.
 class MiscompiledModel::Capture final : public vm::KernelProvider {
  public:
   explicit Capture(std::vector<Subject>& subjects) : subjects_(subjects) {}
@@ -149,7 +149,7 @@ StatusOr<std::unique_ptr<MiscompiledModel>> MiscompiledModel::Make(
 
 Status MiscompiledModel::Prepare(Subject& subject) {
   StatusOr<loops::LoopNest> nest = jit::BuildNest(subject.request, {}, nullptr);
-  if (!nest.ok()) return OkStatus();  // stays with tier 0
+  if (!nest.ok()) return OkStatus();  // the dispatch stays with tier 0
   const auto kernel = Build(subject, *std::move(nest));
   if (!kernel.ok()) return OkStatus();
   for (size_t call = 0; call < subject.calls.size(); ++call) {
@@ -165,7 +165,7 @@ Status MiscompiledModel::Prepare(Subject& subject) {
 
 StatusOr<std::unique_ptr<vm::Kernel>> MiscompiledModel::Build(
     const Subject& subject, const loops::LoopNest& nest) const {
-  // As the JIT would say of the nest before it was made wrong.
+  // The bound of errors that the JIT computes for the correct nest.
   double error_growth = 1;
   EMBER_RETURN_IF_ERROR(
       jit::BuildNest(subject.request, {}, nullptr, &error_growth).status());
@@ -253,7 +253,8 @@ Trial MiscompiledModel::Try(size_t dispatch, loops::MutantKind kind,
                  wrong.ok() ? Error(*wrong, subject.right[call]) : INFINITY);
   }
   if (trial.error == 0) return trial;
-  // Right kernels and tier 0 are as far apart, or nearly.
+  // Differences up to this multiple of a correct kernel's difference from tier
+  // 0 count as rounding.
   constexpr double kAsFar = 16;
   trial.outcome = MiscompileOutcome::kRounding;
   if (trial.error <= kAsFar * std::max(subject.noise, 0x1p-24)) return trial;

@@ -1,5 +1,5 @@
-// A model whose dispatches can be miscompiled one at a time, and what its
-// callers see then.
+// A model whose dispatches can be miscompiled one at a time, to test the
+// results that its callers get.
 //
 //   EMBER_ASSIGN_OR_RETURN(auto model, MiscompiledModel::Make("gemm", builder));
 //   for (size_t i = 0; i < model->dispatch_count(); ++i)
@@ -45,7 +45,7 @@ struct Trial {
 
 class MiscompiledModel {
  public:
-  // Compiles it, and runs it once at tier 0 on random inputs.
+  // Compiles the model, and runs it once at tier 0 on random inputs.
   static StatusOr<std::unique_ptr<MiscompiledModel>> Make(
       std::string name, onnx::ModelBuilder model);
 
@@ -55,32 +55,34 @@ class MiscompiledModel {
     return subjects_[dispatch].request.dispatch->name;
   }
 
-  // With one thing in the kernel's nest made wrong.
+  // Runs the model with one mistake in the nest of a dispatch's kernel.
   Trial Try(size_t dispatch, loops::MutantKind kind, uint64_t seed);
-  // Of the kernels as they are: reasons why some were withdrawn.
+  // Runs the model with correct kernels. Returns the reasons why some were
+  // withdrawn.
   std::vector<std::string> TryRightKernels();
 
  private:
-  // A dispatch site's group, with the operands of some of its calls.
+  // The group of a dispatch's site, with the operands of some of its calls.
   struct Subject {
     size_t group = 0;
     vm::KernelRequest request;
-    std::vector<std::vector<int64_t>> parameters;  // per call
+    std::vector<std::vector<int64_t>> parameters;  // for each call
     std::vector<tools::CallOperands> calls;
-    // What the right kernel gives for each.
+    // Results of the correct kernel for each call.
     std::vector<std::vector<vm::Tensor>> right;
-    double noise = 0;  // by which it differs from tier 0, as Trial::error
+    double noise = 0;  // its difference from tier 0, as in Trial::error
   };
   class Capture;
 
   StatusOr<std::unique_ptr<vm::Kernel>> Build(
       const Subject& subject, const loops::LoopNest& nest) const;
-  // The outputs, from memory that holds what no kernel stores.
+  // Returns the outputs. Their memory is filled with values that no kernel
+  // stores.
   StatusOr<std::vector<vm::Tensor>> RunOn(const Subject& subject, size_t call,
                                           const vm::Kernel* kernel) const;
   Status Prepare(Subject& subject);
   struct Visible {
-    bool is_right = true;  // all that callers saw
+    bool is_right = true;  // all results that callers got are correct
     std::vector<std::string> reasons;
   };
   Visible RunWith(size_t group, std::unique_ptr<vm::Kernel> kernel);

@@ -1,7 +1,7 @@
-// The live oracle against miscompiles that are made on purpose, in kernels of
-// blocks of networks: nobody may see a wrong result.
+// Tests the live oracle with miscompiles that are made on purpose, in kernels
+// of blocks of networks: no caller may get a wrong result.
 //
-// EMBER_MISCOMPILES=n tries until n wrong kernels have met the oracle (200),
+// EMBER_MISCOMPILES=n tries until the oracle has checked n wrong kernels (200),
 // EMBER_SEED=s begins with another seed.
 #include <cstdio>
 #include <cstdlib>
@@ -46,7 +46,7 @@ TEST_F(MiscompilesTest, RightKernelsStay) {
   }
 }
 
-// Sanitizers make all of it many times slower.
+// Sanitizers make everything many times slower.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
     !defined(__OPTIMIZE__)
 constexpr uint64_t kMiscompiles = 24;
@@ -64,7 +64,7 @@ TEST_F(MiscompilesTest, NobodySeesResultsOfWrongOnes) {
   }
   std::map<MiscompileOutcome, int64_t> counts[loops::kMutantKindCount];
   int64_t caught = 0, missed = 0;
-  // Every kind in turn, on every dispatch in turn.
+  // Seeds go through every kind of mutant on every dispatch.
   for (uint64_t seed = first; seed < first + 20 * wanted &&
                               caught + missed < static_cast<int64_t>(wanted);
        ++seed) {

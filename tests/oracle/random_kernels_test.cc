@@ -1,5 +1,5 @@
-// The live oracle does not withdraw kernels that are right: kernels of random
-// dispatches whose results depend on rounding, against tier 0.
+// Tests that the live oracle does not withdraw correct kernels: kernels of
+// random dispatches whose results depend on rounding are compared with tier 0.
 //
 // EMBER_SEED=n replays one dispatch, EMBER_SEEDS=n tries that many.
 #include <cstdio>

@@ -1,8 +1,8 @@
-// Paths of every kind, at each place that takes one: the location of external
-// data (which a stranger's model says), the folder of the kernel cache, a file
-// that a tool writes, and a module that is loaded (which the user says).
+// Tests paths of every kind at each place that accepts one: the location of
+// external data (given by a stranger's model), the folder of the kernel cache,
+// a file that a tool writes, and a module that is loaded (given by the user).
 //
-// Whatever the path is: nobody waits for ever, no file outside of the folder
+// Whatever the path is: no call waits for ever, no file outside of the folder
 // changes or is read for a model, special files stay what they are, no
 // temporary file is left, and an error is one line.
 #include <fcntl.h>
@@ -34,10 +34,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a place must say: 'y' takes it, 'n' refuses it, '-' was not asked.
+// The expected answer of each place: 'y' accepts the path, 'n' refuses it, '-'
+// is not tried.
 struct PathCase {
-  std::string name;  // of the case
-  std::string path;  // "@" at the beginning: the folder
+  std::string name;  // name of the case
+  std::string path;  // "@" at the beginning means the folder
   char data;         // external data of a model in the folder
   char cache;        // the kernel cache's folder
   char write;        // a file that is written
@@ -78,7 +79,8 @@ class PathsTest : public ::testing::Test {
     fs::create_symlink("/dev/zero", top_ / "zero");
     fs::create_hard_link(top_ / "a", top_ / "hard");
     ASSERT_EQ(::mkfifo((top_ / "pipe").c_str(), 0600), 0);
-    // Paths of sockets are short: it is made by its name alone.
+    // Paths of sockets are limited in length, so the socket is made by its name
+    // alone.
     const int server = ::socket(AF_UNIX, SOCK_STREAM, 0);
     const sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "socket"};
     const fs::path here = fs::current_path();
@@ -117,7 +119,7 @@ std::vector<PathCase> Cases() {
     return path + "/a";
   }();
   return {
-      // Plain ones.
+      // Plain paths.
       {"a file", "@/a", 'y', 'n', 'y', 'y'},
       {"below a folder", "@/folder/b", 'y', 'n', 'y', 'y'},
       {"an empty file", "@/empty", 'y', 'n', 'y', 'n'},
@@ -146,7 +148,7 @@ std::vector<PathCase> Cases() {
       {"a dot behind a file", "@/a/.", 'n', 'n', 'n', 'n'},
       {"empty", "", 'n', 'n', 'n', 'n'},
       {"a thousand folders and back", deep, 'n', 'n', 'n', 'n'},
-      // Absolute ones.
+      // Absolute paths.
       {"the root", "/", 'n', '-', 'n', 'n'},
       {"a system's file", "/etc/passwd", 'n', 'n', '-', 'n'},
       {"two slashes at the root", "//etc/passwd", 'n', 'n', '-', 'n'},
@@ -167,7 +169,7 @@ std::vector<PathCase> Cases() {
       {"a link up and back", "@/up/top/a", 'y', 'n', 'y', 'y'},
       {"a link to a device", "@/zero", 'n', 'n', 'y', 'n'},
       {"a hard link", "@/hard", 'y', 'n', 'y', 'y'},
-      // What is no file.
+      // Not regular files.
       {"a pipe", "@/pipe", 'n', 'n', '-', 'n'},
       {"a socket", "@/socket", 'n', 'n', 'n', 'n'},
       {"nothing", "/dev/null", 'n', 'n', 'y', 'n'},
@@ -215,7 +217,7 @@ TEST_F(PathsTest, CasesAreMany) {
 
 TEST_F(PathsTest, ExternalData) {
   for (const PathCase& path_case : Cases()) {
-    // In the model's folder, as models say it.
+    // Models give locations relative to their folder.
     std::string location = path_case.path;
     if (location.starts_with("@/")) location = location.substr(2);
     if (location == "@") location = ".";
@@ -232,7 +234,7 @@ TEST_F(PathsTest, ExternalData) {
     EXPECT_EQ(std::string(data->bytes.begin(), data->bytes.end()).find(kSecret),
               std::string::npos)
         << path_case.name;
-    // The same by its whole name is refused.
+    // An absolute path to the same file is refused.
     EXPECT_FALSE(onnx::ExternalFiles(top_.string())
                      .Read(top_.string() + "/" + location, 0, -1)
                      .ok())
@@ -294,7 +296,7 @@ TEST_F(PathsTest, WrittenFiles) {
   }
 }
 
-// A pipe that somebody reads is written to.
+// A pipe that another process reads is written to.
 TEST_F(PathsTest, PipesAreWrittenTo) {
   const std::string path = (top_ / "pipe").string();
   const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);

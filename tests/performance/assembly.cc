@@ -21,7 +21,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// At commas outside brackets.
+// Splits at commas outside brackets.
 std::vector<std::string> SplitOperands(std::string_view text) {
   std::vector<std::string> operands;
   int depth = 0;
@@ -42,7 +42,7 @@ std::vector<std::string> SplitOperands(std::string_view text) {
 
 // --- x86-64
 
-// Of the general register, by the name of its 64 bits; "": it is none.
+// Returns the 64-bit name of a general register; "" for other names.
 std::string GeneralRegister(std::string_view name) {
   static const std::map<std::string, std::string, std::less<>> names = [] {
     std::map<std::string, std::string, std::less<>> result;
@@ -73,7 +73,7 @@ int VectorBytes(std::string_view operand) {
   return 0;
 }
 
-// "8(%rax,%rcx,4)" with what may be behind it: "{1to16}", "{%k1}".
+// Parses "8(%rax,%rcx,4)", which may be followed by "{1to16}" or "{%k1}".
 std::optional<MemoryAccess> X86Access(std::string_view operand) {
   const size_t open = operand.find('(');
   if (open == std::string_view::npos) return std::nullopt;
@@ -185,7 +185,7 @@ void DescribeX86(Instruction& instruction) {
                              "vpmov", "vcompress", "vscatter", "vpscatter",
                              "set", "kmov", "vmaskmov", "vpmaskmov", "vst"});
     access->is_store = is_last && !compares;
-    // "addl $1, (%rax)" reads it, too.
+    // "addl $1, (%rax)" also reads the memory.
     if (access->is_store && !is_move && operands.size() > 0) {
       MemoryAccess read = *access;
       read.is_store = false;
@@ -199,7 +199,7 @@ void DescribeX86(Instruction& instruction) {
     const std::string general = GeneralRegister(target.substr(1));
     if (!general.empty()) instruction.written.push_back(general);
   }
-  // Of MULX, two; of the old ones, fixed ones.
+  // MULX writes two registers; the older instructions write fixed ones.
   if (name.starts_with("mulx") && operands.size() > 1)
     instruction.written.push_back(GeneralRegister(operands[1].substr(1)));
   if (operands.size() == 1 &&
@@ -272,7 +272,8 @@ void DescribeArm(Instruction& instruction) {
     else if (parts.size() > 1)
       access.index = parts[1] + (parts.size() > 2 ? "," + parts[2] : "");
     const auto bytes_of = [&](const std::string& operand) -> int64_t {
-      // One lane of a vector: "{ v0.s }[1]"; of ld1r, one for all.
+      // One lane of a vector, "{ v0.s }[1]"; ld1r loads one element for all
+      // lanes.
       if (name.ends_with("r") && name.starts_with("ld1"))
         return operand.find("s") != std::string::npos   ? 4
                : operand.find("d") != std::string::npos ? 8
@@ -295,7 +296,7 @@ void DescribeArm(Instruction& instruction) {
       access.offset += access.bytes;
       instruction.accesses.push_back(access);
     }
-    // Before or behind: the base moves on.
+    // Pre- and post-indexed accesses change the base.
     if (memory->ends_with("!") || memory + 1 != operands.end())
       instruction.written.push_back(access.base);
     if (is_load) {
@@ -323,7 +324,7 @@ bool IsBranch(std::string_view name, bool is_arm) {
 
 std::vector<Function> ParseAssembly(std::string_view text) {
   std::vector<Function> functions;
-  // Registers of x86 have a sign before them.
+  // Registers of x86 begin with a '%'.
   const bool is_arm = text.find('%') == std::string_view::npos ||
                       text.find("%rsp") == std::string_view::npos;
   const bool has_x86 = text.find("%r") != std::string_view::npos;
@@ -332,7 +333,7 @@ std::vector<Function> ParseAssembly(std::string_view text) {
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     for (const char* comment : {"#", "//"}) {
-      // "#4" is a number of AArch64.
+      // In AArch64 "#4" is a number, not a comment.
       const size_t at = line.find(comment);
       if (at == std::string_view::npos || (comment[0] == '#' && !has_x86))
         continue;
@@ -364,7 +365,7 @@ std::vector<Function> ParseAssembly(std::string_view text) {
         IsBranch(instruction.name, arm) && !instruction.operands.empty();
     if (is_branch) block.target = instruction.operands.back();
     block.instructions.push_back(std::move(instruction));
-    // What may be skipped behind it is another one.
+    // Instructions after a branch may be skipped, so they are another block.
     if (is_branch) functions.back().blocks.emplace_back();
   }
   return functions;
@@ -378,7 +379,7 @@ std::vector<Loop> InnermostLoops(const std::vector<Function>& functions) {
       if (!function.blocks[i].label.empty())
         places[function.blocks[i].label] = i;
     }
-    // First and last block of what jumps back.
+    // First and last block of each backward jump.
     std::vector<std::pair<size_t, size_t>> ranges;
     for (size_t i = 0; i < function.blocks.size(); ++i) {
       const auto place = places.find(function.blocks[i].target);

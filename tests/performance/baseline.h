@@ -1,5 +1,5 @@
-// What a machine's models took once: what they take now is compared with that,
-// on the same machine. A file of it, which people may read:
+// The speeds that models had on a machine, to compare later speeds on the same
+// machine with. A file of them, which people can read:
 //
 //   ember speeds 1
 //   machine AMD EPYC 9554 64-Core Processor, x86_64-linux+avx2+fma
@@ -21,29 +21,30 @@ namespace ember::tests {
 struct Baseline {
   struct Row {
     std::string model;
-    double speed = 0;     // Speed::relative (measure.h)
-    std::string version;  // of Ember, that had it; no spaces
+    double speed = 0;     // see Speed::relative (measure.h)
+    std::string version;  // version of Ember that had this speed; no spaces
   };
 
   std::string machine;
   std::vector<Row> rows;
 
-  // Null: it has none.
+  // Returns null if the model has no row.
   const Row* Find(std::string_view model) const;
-  // In place of what it had.
+  // Replaces the model's row, or adds it.
   void Set(Row row);
 
   std::string Print() const;
-  // InvalidArgument, with the line.
+  // kInvalidArgument names the line.
   static StatusOr<Baseline> Parse(std::string_view text);
 };
 
-// The processor's name, and what the kernels are compiled for.
+// Returns the processor's name, and the target of its kernels.
 std::string ThisMachine();
 
-// A model is as fast as it was with this part of the speed. Where others use
-// the processor's caches, models were seen at 0.57 for up to a second while the
-// reference was as fast as ever: who finds less measures again, for longer.
+// A model with at least this part of its former speed is as fast as before.
+// While other programs use the processor's caches, models were seen at 0.57 for
+// up to a second although the reference was as fast as ever. So a slower model
+// is measured again, for longer.
 constexpr double kLeastPart = 0.7;
 
 }  // namespace ember::tests

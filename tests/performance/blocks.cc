@@ -11,7 +11,8 @@ namespace {
 using onnx::TensorProto;
 using Attributes = std::vector<onnx::TestAttribute>;
 
-// Of activations of bytes; results of layers are as large as operands are.
+// Scale of activations in bytes. Results of layers are as large as their
+// operands.
 constexpr float kScale = 0.02f;
 
 onnx::TestAttribute IntegersAttribute(const char* name,

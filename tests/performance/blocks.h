@@ -1,4 +1,4 @@
-// Blocks of networks as ONNX nodes, with weights that are the same each time.
+// Makes blocks of networks of ONNX nodes, with the same weights each time.
 //
 //   Blocks net({1, 64, 28, 28});                  // an input, f32
 //   net.Conv({.out = 128, .window = 3}).Relu();   // each takes the last result
@@ -23,51 +23,53 @@ class Blocks {
     int64_t out = 0;
     int64_t window = 1;
     int64_t stride = 1;
-    int64_t groups = 1;  // 0: one for each channel
+    int64_t groups = 1;  // 0: one group per channel
   };
 
   explicit Blocks(std::vector<int64_t> dims);
 
-  // Images of shape N, C, H, W, padded by half a window. With a bias.
+  // Convolves images of the shape N, C, H, W, padded by half a window, and adds
+  // a bias.
   Blocks& Conv(const Convolution& convolution);
-  // The same on bytes: between Quantize and Dequantize.
+  // Does the same on bytes: between Quantize and Dequantize.
   Blocks& QuantizedConv(const Convolution& convolution);
   Blocks& Quantize();
   Blocks& Dequantize();
-  // Channels of `groups` groups side by side, as ShuffleNet does it.
+  // Interleaves the channels of `groups` groups, as ShuffleNet does.
   Blocks& Shuffle(int64_t groups);
 
-  // Rows of the last dim by a constant matrix, with a bias.
+  // Multiplies rows of the last dim by a constant matrix, and adds a bias.
   Blocks& MatMul(int64_t out);
   Blocks& LayerNormalization();
-  // Of several heads, in f32, with the four products around: rows are tokens,
-  // dims are tokens, width.
+  // Self-attention with several heads in f32, and its four products. Rows are
+  // tokens; the dims are tokens, width.
   Blocks& SelfAttention(int64_t heads);
 
-  // A layer over the rows, of batch 1: dims are steps, 1, width.
+  // An LSTM over the rows, with a batch of 1: the dims are steps, 1, width.
   Blocks& Lstm(int64_t hidden);
 
-  // The maximum of windows of 3 by 3, every second one; channels' means.
+  // The maximum of windows of 3 by 3 with stride 2; the mean of each channel.
   Blocks& MaxPool();
   Blocks& GlobalAveragePool();
 
   Blocks& Relu();
   Blocks& Relu6();
   Blocks& Gelu();
-  // The sum with an earlier result.
+  // Adds an earlier result to the last one.
   Blocks& Add(const std::string& earlier);
 
   const std::string& last() const { return last_; }
   onnx::ModelBuilder Finish();
 
  private:
-  // A node of the last result and other operands; its result is the last then.
+  // Adds a node on the last result and other operands. Its result becomes the
+  // last one.
   Blocks& Apply(const std::string& op_type,
                 const std::vector<std::string>& others = {},
                 const std::vector<onnx::TestAttribute>& attributes = {});
   std::string NewName();
-  // Names of constants. Weights are in -1..1 by the root of 3 / fan_in, so that
-  // results stay as large as operands are.
+  // Return names of constants. Weights are in -1..1 times the root of 3 /
+  // fan_in, so that results are as large as operands.
   std::string Weights(const std::vector<int64_t>& dims, int64_t fan_in);
   std::string Scalar(float value);
   std::string Scalars(int64_t count, float value);
@@ -77,14 +79,15 @@ class Blocks {
   std::vector<onnx::TestAttribute> WindowOf(
       const Convolution& convolution) const;
   int64_t Random();  // 0 to 2^24 - 1
-  // Operators of opset 17 on the name of a value, by name.
+  // Adds an operator of opset 17 on named values, and returns its result's
+  // name.
   std::string Value(const std::string& op_type,
                     const std::vector<std::string>& operands,
                     const std::vector<onnx::TestAttribute>& attributes = {});
   std::string Product(const std::string& x, int64_t in, int64_t out);
 
   onnx::ModelBuilder model_;
-  std::vector<int64_t> dims_;  // of the last result
+  std::vector<int64_t> dims_;  // dims of the last result
   std::string last_ = "x";
   int values_ = 0;
   uint32_t state_ = 1;

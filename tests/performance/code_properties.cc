@@ -11,7 +11,8 @@
 namespace ember::tests {
 namespace {
 
-// Registers that an address is made of change: it is another one then.
+// True if `changed` is a register of the address, which then is another
+// address.
 bool DependsOn(const MemoryAccess& access, const std::string& changed) {
   return access.base == changed ||
          access.index.substr(0, access.index.find_first_of("*,")) == changed;
@@ -25,7 +26,8 @@ bool Overlap(int64_t a, int64_t a_bytes, int64_t b, int64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
 
-// A load needs bytes that a store has not written, beside some that it has.
+// True if a load needs some bytes that a store has written and some that it has
+// not, so that the store cannot be forwarded.
 bool IsBlocked(const MemoryAccess& store, const MemoryAccess& load) {
   const bool is_inside = load.offset >= store.offset &&
                          load.offset + load.bytes <= store.offset + store.bytes;
@@ -41,12 +43,12 @@ bool IsAliased(const MemoryAccess& store, const MemoryAccess& load) {
   return within < store.bytes || within + load.bytes > kPage;
 }
 
-// Stores that may not have left for the cache: of the last so many.
+// Number of the last stores that may still be in the store queue.
 constexpr size_t kStoreQueue = 48;
 
 void CountHazards(const Loop& loop, CodeProperties& counts) {
   std::vector<MemoryAccess> stores;
-  // Twice: what a turn stores, the next one may load.
+  // Two iterations, as an iteration may load what the previous one stored.
   for (int turn = 0; turn < 2; ++turn) {
     for (const Instruction& instruction : loop) {
       for (const MemoryAccess& access : instruction.accesses) {
@@ -56,7 +58,7 @@ void CountHazards(const Loop& loop, CodeProperties& counts) {
           continue;
         }
         bool is_blocked = false, is_aliased = false, is_known = false;
-        // The last store to an address is what counts.
+        // Only the last store to an address counts.
         for (size_t i = stores.size(); i-- > 0 && !is_known;) {
           if (!HaveSameBase(stores[i], access)) continue;
           is_blocked |= IsBlocked(stores[i], access);
@@ -64,7 +66,7 @@ void CountHazards(const Loop& loop, CodeProperties& counts) {
           is_known = Overlap(stores[i].offset, stores[i].bytes, access.offset,
                              access.bytes);
         }
-        // Those of the first turn are found again in the second.
+        // Hazards of the first iteration occur again in the second one.
         if (turn == 0) continue;
         counts.blocked_loads += is_blocked;
         counts.aliased_loads += is_aliased;

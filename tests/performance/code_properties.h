@@ -1,6 +1,6 @@
-// What is wrong with machine code that its instructions' number does not tell:
-// what it waits for. Counted in the innermost loops, each once, whatever
-// machine this is.
+// Counts properties of machine code that make it wait, which its number of
+// instructions does not show. They are counted in the innermost loops, each
+// loop once, whatever machine this is.
 //
 //   PropertiesOf(figures.assembly).spilled_vectors
 #ifndef EMBER_TESTS_PERFORMANCE_CODE_PROPERTIES_H_
@@ -11,22 +11,22 @@
 namespace ember::tests {
 
 struct CodeProperties {
-  int loops = 0;  // innermost ones
+  int loops = 0;  // number of innermost loops
   int instructions = 0;
-  // Registers that did not suffice: vectors that are stored on the stack or
-  // read from there. General registers' count only where they are stored.
+  // Spills: stores of vectors to the stack and loads from it. Of general
+  // registers only the stores count.
   int spilled_vectors = 0;
   int spilled_integers = 0;
-  // Loads and stores of lanes that lie apart.
+  // Loads and stores whose lanes are not adjacent.
   int gathers = 0;
-  // Arithmetic of floats, by instructions: all, and on one element.
+  // Float arithmetic instructions: all of them, and those on one element.
   int arithmetic = 0;
   int scalar_arithmetic = 0;
-  // Loads of what a store shortly before has written in part: they wait until
-  // it has left for the cache, a dozen cycles more.
+  // Loads of memory that a recent store has written in part. They wait until
+  // the store has left for the cache, a dozen cycles longer.
   int blocked_loads = 0;
-  // Loads whose addresses' last 12 bits are those of a store shortly before to
-  // other memory: processors take them for the same, and wait.
+  // Loads whose address has the same last 12 bits as a recent store to other
+  // memory. Processors treat the addresses as equal, and wait.
   int aliased_loads = 0;
 
   CodeProperties& operator+=(const CodeProperties& other);

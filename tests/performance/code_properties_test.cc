@@ -5,7 +5,7 @@
 namespace ember::tests {
 namespace {
 
-// A loop of these instructions, around which nothing counts.
+// Makes a loop of these instructions. The code around it is not counted.
 CodeProperties OfLoop(const std::string& body) {
   return PropertiesOf("phase0:\n\tvmovups\t%zmm0, -64(%rsp)\n.LBB0_1:\n" +
                       body + "\tcmpq\t%rcx, %rdx\n\tjl\t.LBB0_1\n\tretq\n");
@@ -64,21 +64,21 @@ TEST(CodeProperties, ScalarsAndGathers) {
 }
 
 TEST(CodeProperties, LoadsOfWhatWasStoredInParts) {
-  // Elements, and then all of them at once.
+  // Stores of single elements, then a load of all of them.
   EXPECT_EQ(OfLoop("\tvmovss\t%xmm1, (%rax)\n\tvmovss\t%xmm2, 4(%rax)\n"
                    "\tvmovups\t(%rax), %xmm3\n")
                 .blocked_loads,
             1);
-  // In the next turn.
+  // The load of the next iteration is blocked.
   EXPECT_EQ(OfLoop("\tvmovups\t(%rax), %xmm3\n\tvmovss\t%xmm1, 8(%rax)\n")
                 .blocked_loads,
             1);
-  // A part of what was stored is forwarded; other memory is not looked at.
+  // A part of a store is forwarded; other memory is not affected.
   EXPECT_EQ(OfLoop("\tvmovups\t%zmm1, (%rax)\n\tvmovss\t4(%rax), %xmm3\n"
                    "\tvmovups\t64(%rax), %zmm3\n")
                 .blocked_loads,
             0);
-  // Another address by then.
+  // The address has changed before the load.
   EXPECT_EQ(OfLoop("\tvmovss\t%xmm1, (%rax)\n\taddq\t$16, %rax\n"
                    "\tvmovups\t(%rax), %xmm3\n")
                 .blocked_loads,

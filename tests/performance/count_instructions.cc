@@ -56,8 +56,8 @@ class Counter {
     }
   }
 
-  // The value of an expression of variables and parameters, as bits; none where
-  // it depends on data.
+  // Returns the value of an expression of variables and parameters as bits;
+  // nullopt if it depends on data.
   std::optional<uint64_t> Evaluate(NodeId root) const {
     std::unordered_map<NodeId, uint64_t> known;
     for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
@@ -78,7 +78,8 @@ class Counter {
         uint64_t operands[3] = {};
         for (size_t i = 0; i < node.operands.size(); ++i)
           operands[i] = known[node.operands[i]];
-        // Select's first operand is its condition.
+        // The first operand of Select is its condition, so the second one has
+        // the type.
         const NodeId typed =
             node.operands[node.opcode == Opcode::kSelect ? 1 : 0];
         known[id] = tensor::EvaluateScalar(
@@ -103,8 +104,8 @@ class Counter {
     return std::ranges::find(nodes, variable) != nodes.end();
   }
 
-  // Whether which statements of the block are executed, and how often, depends
-  // on the variable.
+  // True if the variable decides which statements of the block are executed, or
+  // how often.
   bool ControlDependsOn(const Block& block, NodeId variable) const {
     return std::ranges::any_of(block, [&](const Statement& statement) {
       if (statement.kind == Statement::Kind::kIf &&
@@ -122,7 +123,7 @@ class Counter {
     return found->second;
   }
 
-  // All values of a loop that is neither unrolled nor lanes.
+  // Counts all iterations of a loop that is neither unrolled nor lanes.
   InstructionCount CountTurns(NodeId variable, const Block& body) {
     std::vector<std::pair<NodeId, int64_t>> outer;
     std::swap(outer, unrolled_);
@@ -211,7 +212,7 @@ class Counter {
     return {};
   }
 
-  // In any lane.
+  // True if the condition may hold in any lane.
   bool MayHold(NodeId condition) {
     if (!vector_.is_set || !DependsOn(condition, vector_.variable))
       return Evaluate(condition).value_or(1) != 0;
@@ -224,7 +225,7 @@ class Counter {
     return holds;
   }
 
-  // Counted once for all values of the loops around it.
+  // Counts a store once for all values of the loops around it.
   InstructionCount CountStore(const Statement& statement) {
     const auto found = stores_.find(&statement);
     if (found != stores_.end()) return found->second;
@@ -243,7 +244,7 @@ class Counter {
     return total;
   }
 
-  // What it takes to have the value, without the update.
+  // Counts the instructions that compute the value, without the update.
   InstructionCount CountValue(const Store& store) {
     InstructionCount total;
     std::vector<NodeId> waiting = {store.value};
@@ -269,21 +270,23 @@ class Counter {
     return total;
   }
 
-  // A product that is added to what is there; all that a dot loop multiplies.
+  // True for a product that is added to the buffer's element, and for
+  // everything that a dot loop multiplies.
   bool IsPartOfUpdate(const Store& store, NodeId id) const {
     if (dot_.is_set) return true;
     return store.update == tensor::Update::kAdd && id == store.value &&
            nest_.pool[id].opcode == Opcode::kMultiply;
   }
 
-  // Of values in all lanes, or of one value.
+  // Number of vectors for values in all lanes, or 1 for a single value.
   double Vectors(DType type, bool in_lanes) const {
     if (!in_lanes || !vector_.is_set) return 1;
     return std::ceil(static_cast<double>(vector_.extent * DTypeByteSize(type)) /
                      vector_bytes_);
   }
 
-  // How often it is done in the unrolled loops directly around the statement.
+  // Number of times that the node is computed in the unrolled loops directly
+  // around the statement.
   double Repeats(std::optional<NodeId> id) const {
     double times = 1;
     for (const auto& [variable, extent] : unrolled_) {
@@ -292,12 +295,12 @@ class Counter {
     return times;
   }
 
-  // Instructions to read or write the elements of all lanes.
+  // Number of instructions that read or write the elements of all lanes.
   double Accesses(uint32_t buffer, std::span<const NodeId> indices) {
     const loops::Buffer& accessed = nest_.buffers[buffer];
     if (accessed.scope == MemoryScope::kRegister) return 0;
     const auto bytes = static_cast<double>(DTypeByteSize(accessed.type));
-    // Neighbours that each lane reads: the products of a dot loop.
+    // Number of neighbours that each lane reads: the products of a dot loop.
     int64_t width = 1;
     if (dot_.is_set && !indices.empty() &&
         DependsOn(indices.back(), dot_.variable))
@@ -324,7 +327,7 @@ class Counter {
     return total;
   }
 
-  // The number of an element, row by row.
+  // Returns the number of an element in row-major order.
   std::optional<int64_t> Element(const loops::Buffer& buffer,
                                  std::span<const NodeId> indices) const {
     int64_t element = 0;
@@ -341,8 +344,10 @@ class Counter {
   const LoopNest& nest_;
   const std::span<const int64_t> parameters_;
   const double vector_bytes_;
-  std::unordered_map<NodeId, int64_t> values_;  // of variables; others are 0
-  std::vector<std::pair<NodeId, int64_t>> unrolled_;  // directly around
+  // Values of variables; others are 0.
+  std::unordered_map<NodeId, int64_t> values_;
+  // Loops directly around the statement.
+  std::vector<std::pair<NodeId, int64_t>> unrolled_;
   Lanes vector_, dot_;
   std::unordered_map<const Block*, bool> followed_;
   std::unordered_map<const Statement*, InstructionCount> stores_;

@@ -26,14 +26,14 @@ std::string Rounded(double speed) {
   return text;
 }
 
-// Speed::relative, until one is enough: what disturbs a measurement is over at
-// some time, or comes from the memory that the model happens to have; what
-// makes it slow stays.
+// Measures Speed::relative until it is at least `enough`. A disturbance ends at
+// some time, or comes from the memory that the model happens to have; a slow
+// model stays slow.
 StatusOr<double> BestSpeed(const GuardedModel& model, double enough) {
   std::vector<std::unique_ptr<TimedModel>> attempts;
   double best = 0;
   for (const double seconds : {0.6, 2.0, 6.0}) {
-    // Beside the earlier ones, which keep their memory.
+    // Earlier attempts keep their memory, so that this one gets other memory.
     onnx::ModelBuilder onnx_model = model.build();
     EMBER_ASSIGN_OR_RETURN(std::unique_ptr<TimedModel> timed,
                            TimedModel::Create(onnx_model, ""));
@@ -46,7 +46,8 @@ StatusOr<double> BestSpeed(const GuardedModel& model, double enough) {
   return best;
 }
 
-// Empty where there is none of this machine, with a line that says so.
+// Reads the file. If it has no baseline of this machine, returns an empty one
+// and prints a line that says so.
 StatusOr<Baseline> ReadBaseline(const std::string& file) {
   Baseline none;
   none.machine = ThisMachine();
@@ -70,7 +71,8 @@ StatusOr<Baseline> ReadBaseline(const std::string& file) {
 
 StatusOr<Baseline::Row> Record(const GuardedModel& model,
                                const std::string& version) {
-  // As long as it takes to find one that is as fast as elsewhere.
+  // Measures until the speed is that of other machines, or the attempts are
+  // used up.
   EMBER_ASSIGN_OR_RETURN(const double speed,
                          BestSpeed(model, model.usual_speed));
   std::printf("%s: %s of the reference's speed, recorded", model.name,
@@ -84,7 +86,7 @@ StatusOr<Baseline::Row> Record(const GuardedModel& model,
   return Baseline::Row{model.name, speed, version};
 }
 
-// Empty, or what is wrong.
+// Returns "", or what is wrong.
 StatusOr<std::string> Compare(const GuardedModel& model,
                               const Baseline::Row& row) {
   const double least = kLeastPart * row.speed;
@@ -107,7 +109,7 @@ Status Guard(const GuardOptions& options) {
   }
   Baseline baseline;
   baseline.machine = ThisMachine();
-  // A file that cannot be read is made anew where all of it would be.
+  // A file that cannot be read is replaced if all of its rows are recorded.
   if (!options.records || options.models.size() < GuardedModels().size()) {
     EMBER_ASSIGN_OR_RETURN(baseline, ReadBaseline(options.file));
   }

@@ -1,5 +1,5 @@
-// The processors that code of the guarded models is made for and looked at,
-// whatever this one is: one of each kind of vectors.
+// The processors for which the code of the guarded models is compiled and
+// examined, whatever this processor is: one of each kind of vectors.
 #ifndef EMBER_TESTS_PERFORMANCE_GUARDED_CPUS_H_
 #define EMBER_TESTS_PERFORMANCE_GUARDED_CPUS_H_
 
@@ -10,22 +10,23 @@
 
 namespace ember::tests {
 
-// Of 32, 64 and 16 bytes.
+// Vectors of 32, 64 and 16 bytes.
 enum class VectorKind { kAvx2, kAvx512, kNeon };
 inline constexpr int kVectorKinds = 3;
 
 struct GuardedCpu {
-  const char* name;  // as of a test case
+  const char* name;  // name as part of a test case's name
   VectorKind kind;
-  const char* target;     // as hal::Device::target() has it
-  const char* generator;  // NewLlvmCompiler's CPU
+  const char* target;     // in the form of hal::Device::target()
+  const char* generator;  // CPU for NewLlvmCompiler
 
-  // With the caches and cores that a model has where a machine says nothing.
+  // The caches and cores are those that a model has if the machine says
+  // nothing.
   jit::CpuModel Model() const;
 };
 
 std::span<const GuardedCpu> GuardedCpus();
-// Null: there is none of that name.
+// Returns null if there is no such name.
 const GuardedCpu* FindGuardedCpu(std::string_view name);
 
 }  // namespace ember::tests

@@ -80,8 +80,8 @@ StatusOr<Speed> TimedModel::Measure(double seconds) {
         std::max(speed.gigabytes_per_second,
                  tools::MeasureReadRate(1, static_cast<int64_t>(working_set_),
                                         kReadSeconds));
-    // After a call that brings back what the buffer drove out of the caches. It
-    // was written just before it was read, too.
+    // The first call brings back into the caches what the buffer has evicted.
+    // The buffer, too, was written just before it was read.
     EMBER_RETURN_IF_ERROR(session_->Run(inputs_, &results));
     for (int call = 0; call < 2; ++call) {
       const Clock::time_point begin = Clock::now();

@@ -1,5 +1,6 @@
-// How fast a model runs, beside the same work done as well as this machine can,
-// measured in turns with it: a figure that others on the machine hardly change.
+// Measures how fast a model runs, relative to the same work done as well as
+// this machine can. Both are measured alternately, so that other programs on
+// the machine hardly change the figure.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<TimedModel> model,
 //                          TimedModel::Create(onnx_model, {}));
@@ -7,30 +8,31 @@
 //   // speed.relative == 0.7: it takes 1 / 0.7 of the reference's time
 //
 // The reference of a model is its operations (tools/lib/dispatch_work.h) as f32
-// multiply-adds in registers, and then its bytes read from a buffer as large as
-// what its dispatches use, each counted once. (Ratios above 1 occur: models do
-// both at once, find intermediate results in nearer caches, do less by
-// Winograd's method, or work on bytes.) Both are measured anew in each turn,
-// between calls of the model. Why this, and neither the share of the
-// multiply-adds' peak alone nor a kernel in this tree to compare with:
-//   - What is bound by memory (a matrix by a vector, a depthwise convolution)
-//     is no fixed share of that peak: caches are shared with whatever else runs
-//     on the processor, and the share moves with it. The read moves, too.
-//   - A kernel in the tree is made by the compiler that is tested or by the C++
+// multiply-adds in registers, followed by its bytes read from a buffer as large
+// as the data of its dispatches, each counted once. (Ratios above 1 occur:
+// models do both at once, find intermediate results in nearer caches, do less
+// by Winograd's method, or work on bytes.) Both are measured anew in each
+// round, between calls of the model. The reasons for this reference, instead of
+// the multiply-adds' peak alone or a kernel in this tree:
+//   - Work that is bound by memory (a matrix by a vector, a depthwise convolution)
+//     is no fixed share of that peak: caches are shared with other programs on the
+//     processor, and the share changes with them. The read changes, too.
+//   - A kernel in the tree is compiled by the compiler that is tested or by the C++
 //     compiler, and changes with either: tier 0 is made faster now and then. A
 //     hand-written one needs care for each processor. tools/lib/peak.h is a
-//     few intrinsics, which nobody tunes.
+//     few intrinsics, which are not tuned.
 //
-// Each of the three takes its least time over all turns. What others do to a
-// measurement (they have the core, the process is stopped for seconds, the
-// caches are theirs) only ever adds time, and turns are short (some ms), so of
-// a few dozen some are undisturbed; a median moves as soon as half are not. The
-// clock is the wall's: CPU time does not see a kernel that waits. What remains
-// on a shared processor: another machine's program that takes the core's caches
-// makes models up to 1.7 times slower, the reference not, for up to a second
-// (seen with two vCPUs of an EPYC). So who finds a model slow measures again.
+// Each of the three takes its least time over all rounds. Disturbances (another
+// program has the core, the process is stopped for seconds, the caches are
+// evicted) only ever add time, and rounds are short (some ms), so of a few
+// dozen some are undisturbed; a median would change as soon as half are not.
+// Times are wall time: CPU time does not include a kernel that waits. One
+// disturbance remains on a shared processor: a program of another machine that
+// evicts the core's caches makes models up to 1.7 times slower, but not the
+// reference, for up to a second (seen with two vCPUs of an EPYC). So a model
+// that seems slow must be measured again.
 //
-// One thread: several wait for each other, and then for a free core.
+// One thread: several threads wait for each other, and then for a free core.
 #ifndef EMBER_TESTS_PERFORMANCE_MEASURE_H_
 #define EMBER_TESTS_PERFORMANCE_MEASURE_H_
 
@@ -48,11 +50,11 @@
 namespace ember::tests {
 
 struct Speed {
-  double relative = 0;              // reference_ms / model_ms: more is better
-  double model_ms = 0;              // of a call
-  double reference_ms = 0;          // of the same work, as above
-  double gigaflops = 0;             // of multiply-adds
-  double gigabytes_per_second = 0;  // read
+  double relative = 0;              // reference_ms / model_ms: larger is faster
+  double model_ms = 0;              // time of a call
+  double reference_ms = 0;          // time of the same work by the reference
+  double gigaflops = 0;             // rate of multiply-adds
+  double gigabytes_per_second = 0;  // rate of reads
   int turns = 0;
 };
 
@@ -60,18 +62,19 @@ struct Speed {
 class TimedModel {
  public:
   // Imports, compiles, makes all kernels of tier 2 and runs once, with random
-  // inputs. schedule_folder: as vm-run's --schedules. Errors: those of each
+  // inputs. `schedule_folder` is as vm-run's --schedules. Errors: those of each
   // step; the JIT's library is missing.
   static StatusOr<std::unique_ptr<TimedModel>> Create(
       onnx::ModelBuilder& model, const std::string& schedule_folder);
 
-  // Takes turns for so long, at least ten.
+  // Measures rounds for that time, and at least ten.
   StatusOr<Speed> Measure(double seconds);
 
-  // The names of its dispatches, and of those that no kernel of tier 2 runs.
+  // Return the names of its dispatches, and of those that no kernel of tier 2
+  // runs.
   std::vector<std::string> Dispatches() const;
   std::vector<std::string> Interpreted() const;
-  // What vm-run --explain prints of eleven runs.
+  // Returns the text of vm-run --explain for eleven runs.
   StatusOr<std::string> Explain() const;
 
   double operations() const { return operations_; }
@@ -87,8 +90,8 @@ class TimedModel {
   tools::Tier tier_;
   std::unique_ptr<vm::Session> session_;
   std::vector<vm::Tensor> inputs_;
-  double operations_ = 0, bytes_ = 0;  // of a call
-  // Of them, those of its dispatches once each: what must be in caches.
+  double operations_ = 0, bytes_ = 0;  // work of a call
+  // Bytes of its dispatches, each counted once: what must be in caches.
   double working_set_ = 0;
 };
 

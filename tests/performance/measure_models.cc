@@ -1,5 +1,5 @@
-// measure_models: how fast the guarded models are, and whether they are as fast
-// as they were.
+// measure_models: measures how fast the guarded models are, and whether they
+// are as fast as they were.
 //
 //   bazel run //tests/performance:measure_models -- shuffled_groups --explain
 //   ./dev bench --guard
@@ -97,7 +97,7 @@ Status CheckNames(const std::vector<std::string>& names) {
   return OkStatus();
 }
 
-// The dispatches with the instructions of each.
+// Lists the dispatches with the number of instructions of each.
 std::string InstructionsText(const ModelInstructions& count) {
   tools::Table table({"dispatch", "M instructions"});
   for (const ModelInstructions::Dispatch& dispatch : count.dispatches)

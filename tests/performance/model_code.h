@@ -1,4 +1,4 @@
-// The machine code of a model's kernels, for a processor whatever this one is.
+// Compiles the machine code of a model's kernels, for any processor.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::vector<KernelCode> kernels,
 //                          CodeOf(onnx_model, cpu, ""));
@@ -22,8 +22,8 @@ struct KernelCode {
   std::string schedule, nest, assembly;
 };
 
-// All kernels of tier 2 of the model, compiled for the CPU. Errors: those of
-// NestsOf (model_nests.h), and what the compiler declines.
+// Returns all kernels of tier 2 of the model, compiled for the CPU. Errors:
+// those of NestsOf (model_nests.h); the compiler declines.
 StatusOr<std::vector<KernelCode>> CodeOf(onnx::ModelBuilder& model,
                                          const GuardedCpu& cpu,
                                          const std::string& schedule_folder);

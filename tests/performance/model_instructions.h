@@ -1,5 +1,6 @@
-// How many vector instructions a model's kernels execute, by their loop nests
-// (count_instructions.h): a figure that no neighbour on the machine changes.
+// Counts the vector instructions that a model's kernels execute, by their loop
+// nests (count_instructions.h): a figure that no other program on the machine
+// changes.
 //
 //   EMBER_ASSIGN_OR_RETURN(const ModelInstructions count,
 //                          CountModel(onnx_model, cpu, ""));
@@ -19,7 +20,7 @@ namespace ember::tests {
 struct ModelInstructions {
   struct Dispatch {
     std::string name;
-    double instructions = 0;  // of a call of the model
+    double instructions = 0;  // in a call of the model
   };
   std::vector<Dispatch> dispatches;
   double total = 0;

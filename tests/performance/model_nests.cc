@@ -16,7 +16,7 @@
 namespace ember::tests {
 namespace {
 
-// Makes the nest of what is asked for, and has no kernel for it.
+// Makes the nest of each requested kernel, and declines the kernel.
 class NestProvider final : public vm::KernelProvider {
  public:
   NestProvider(const GuardedCpu& cpu, std::string schedule_folder)
@@ -36,7 +36,7 @@ class NestProvider final : public vm::KernelProvider {
   }
 
   const Status& status() const { return status_; }
-  // Null: none was asked for.
+  // Returns null if no nest was requested.
   const ModelNest* Find(const vm::KernelSlot* slot) const {
     const auto found = nests_.find(slot);
     return found == nests_.end() ? nullptr : &found->second;

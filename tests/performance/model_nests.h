@@ -1,4 +1,4 @@
-// The loop nests of a model's kernels, for a processor whatever this one is.
+// Makes the loop nests of a model's kernels, for any processor.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::vector<ModelNest> nests,
 //                          NestsOf(onnx_model, cpu, ""));
@@ -24,10 +24,11 @@ struct ModelNest {
   std::string schedule;
 };
 
-// Compiles the model, makes the nest of tier 2 of each dispatch, by the default
-// schedule or the one in schedule_folder, as vm-run's --schedules has it
-// (empty: none), and runs it once on the interpreter, as only a run tells which
-// dispatches there are. Errors: those of each step, with the dispatch's name.
+// Compiles the model, and makes the nest of tier 2 of each dispatch by the
+// default schedule or by the one in schedule_folder, as vm-run's --schedules
+// does (empty: none). It runs the model once on the interpreter, as only a run
+// shows which dispatches there are. Errors: those of each step, with the
+// dispatch's name.
 StatusOr<std::vector<ModelNest>> NestsOf(onnx::ModelBuilder& model,
                                          const GuardedCpu& cpu,
                                          const std::string& schedule_folder);

@@ -1,5 +1,6 @@
-// The models whose speed is guarded, and what is expected of each: blocks of
-// networks with constant weights, made in code, so that a clean clone has them.
+// The models whose speed is guarded, and the expected figures of each: blocks
+// of networks with constant weights, made in code, so that a clean clone has
+// them.
 //
 //   for (const GuardedModel& model : GuardedModels()) {
 //     onnx::ModelBuilder onnx_model = model.build();
@@ -22,27 +23,27 @@
 namespace ember::tests {
 
 struct GuardedModel {
-  const char* name;  // as of a test case: letters, digits and _
+  const char* name;  // part of a test case's name: letters, digits and _
   onnx::ModelBuilder (*build)();
-  // Of ModelInstructions::total (model_instructions.h), in millions: counted
-  // when the row was written, for each kind of vectors (guarded_cpus.h).
+  // ModelInstructions::total (model_instructions.h) in millions, counted when
+  // the row was written, for each kind of vectors (guarded_cpus.h).
   double usual_instructions[kVectorKinds];
-  // Of CodeProperties::spilled_vectors (code_properties.h), in all its kernels:
-  // a quarter more than there were when the row was written.
+  // CodeProperties::spilled_vectors (code_properties.h) in all its kernels: a
+  // quarter more than there were when the row was written.
   int most_spills[kVectorKinds];
-  // Speed::relative (measure.h): measured when the row was written, on AMD Zen
-  // 3, the median of ten runs of measure_models. For people, who look at a new
-  // machine: others are expected to have half of it, or more.
+  // Speed::relative (measure.h), measured when the row was written on AMD Zen
+  // 3: the median of ten runs of measure_models. It helps people with a new
+  // machine: other machines are expected to reach at least half of it.
   double usual_speed;
 
-  // The command that shows people what takes the time.
+  // Returns the command that shows people what takes the time.
   std::string ReplayText() const {
     return std::string("bazel run //tests/performance:measure_models -- ") +
            name + " --explain";
   }
 
-  // The test fails above, in millions. The count is exact; what is left is room
-  // for schedules that are faster with more instructions.
+  // Largest count, in millions, with which the test passes. The count is exact;
+  // the margin is for schedules that are faster with more instructions.
   double most_instructions(const GuardedCpu& cpu) const {
     return 1.25 * usual_instructions[static_cast<size_t>(cpu.kind)];
   }

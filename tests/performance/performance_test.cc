@@ -1,7 +1,7 @@
-// That no model has come to execute many more instructions, and that each
-// dispatch has a kernel. Tests of values do not see it: ShuffleNet once took 13
-// times as long, and all of them passed. The same in each run, on any machine;
-// how long it takes is for `./dev bench --guard`.
+// Tests that no model executes many more instructions than before, and that
+// each dispatch has a kernel. Tests of values do not show it: ShuffleNet once
+// took 13 times as long, and all of them passed. The result is the same in each
+// run and on any machine; `./dev bench --guard` measures times.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ std::string ReplayText(const GuardedModel& model, const GuardedCpu& cpu) {
 
 class PerformanceTest : public testing::TestWithParam<GuardedModel> {};
 
-// All dispatches have kernels, by LLVM's word too.
+// LLVM must not decline any dispatch either.
 TEST_P(PerformanceTest, HasKernels) {
   const GuardedModel& model = GetParam();
   const std::unique_ptr<TimedModel> timed = MakeModel(model);
@@ -127,7 +127,8 @@ INSTANTIATE_TEST_SUITE_P(
              std::get<1>(info.param).name;
     });
 
-// The guard itself: loops as they are written, without vectors and tiles.
+// Tests the guard itself with loops as they are written, without vectors and
+// tiles.
 TEST(GuardTest, SeesBadSchedules) {
   const auto found =
       std::ranges::find_if(GuardedModels(), [](const GuardedModel& model) {

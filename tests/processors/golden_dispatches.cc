@@ -1,7 +1,7 @@
-// golden_dispatches: runs recorded models at tier 0 and, beside it, each of
-// their dispatches as a kernel for the processor that EMBER_TEST_PROCESSOR
-// names (jit/target/processors.h), with that processor's default schedules, on
-// the operands that the model has. `./dev processors` calls it.
+// golden_dispatches: runs recorded models at tier 0. It also runs each of their
+// dispatches, on the model's operands, as a kernel for the processor that
+// EMBER_TEST_PROCESSOR names (jit/target/processors.h), with that processor's
+// default schedules. `./dev processors` calls it.
 #include <dirent.h>
 
 #include <algorithm>
@@ -53,13 +53,14 @@ void Declare(Options& options, tools::Flags& flags) {
       "../shared/corpus/models/onnx/classification/mnist_cntk");
 }
 
-// What all models have in common.
+// State that all models share.
 struct Check {
   Options options;
   jit::CpuModel cpu;
   jit::RunCounts counts;
-  int64_t suspects = 0;        // results that rounding has to explain
-  int64_t untold = 0;          // of these, what nobody can tell
+  // Number of results whose difference only rounding may explain.
+  int64_t suspects = 0;
+  int64_t untold = 0;          // suspects for which that could not be decided
   std::set<std::string> seen;  // nests with their parameters
   std::string model;
 };
@@ -70,7 +71,8 @@ std::vector<const void*> PointersTo(const std::vector<vm::Tensor>& tensors) {
   return pointers;
 }
 
-// Of all elements that are no fill values such as a mask's -3e38.
+// Returns the largest magnitude of all elements except fill values such as a
+// mask's -3e38.
 double LargestElement(const std::vector<vm::Tensor>& tensors) {
   double largest = 0;
   for (const vm::Tensor& tensor : tensors) {
@@ -83,9 +85,9 @@ double LargestElement(const std::vector<vm::Tensor>& tensors) {
   return largest;
 }
 
-// Takes what is wanted for what was got where they are no farther apart than
-// what subnormal numbers, that a processor takes for zero, are multiplied to:
-// by the operands, of which recorded models have some of 10^10.
+// Replaces elements of `got` by those of `want` if subnormal numbers that the
+// processor treats as zero explain their difference. Operands multiply such
+// numbers, and recorded models have operands of 10^10.
 void IgnoreFlushed(const std::vector<vm::Tensor>& inputs,
                    const std::vector<vm::Tensor>& want,
                    std::vector<vm::Tensor>& got) {
@@ -100,7 +102,8 @@ void IgnoreFlushed(const std::vector<vm::Tensor>& inputs,
   }
 }
 
-// Gives tier 0's results, after a kernel for the processor was compared.
+// Returns tier 0's results, after it has compared a kernel for the processor
+// with them.
 class CheckedKernel final : public vm::HostKernel {
  public:
   CheckedKernel(const vm::KernelRequest& request, loops::LoopNest nest,
@@ -164,7 +167,7 @@ class CheckedKernel final : public vm::HostKernel {
 
  private:
   bool IsNew(const vm::KernelCall& call) const {
-    // Names are no difference.
+    // Nests that only differ by their name are equal.
     const std::string text = loops::ToText(nest_);
     std::string key = text.substr(text.find_first_of("(<"));
     for (const int64_t parameter : call.parameters)
@@ -243,7 +246,7 @@ class CheckingProvider final : public vm::KernelProvider {
   Check& check_;
 };
 
-// Of what is recorded for the model.
+// Returns the data sets that are recorded for the model.
 std::vector<std::string> DataSetsOf(const std::string& folder) {
   std::vector<std::string> sets;
   DIR* const directory = opendir(folder.c_str());
@@ -279,7 +282,7 @@ Status Run(const Options& options) {
     if (golden.data_sets.size() > 1) golden.data_sets.resize(1);
     const auto result =
         tools::RunGolden(golden, {.seconds = 0, .provider = provider});
-    // Whether its results are right, golden_models says.
+    // golden_models checks the results, so only errors count here.
     if (result.ok()) continue;
     ++failed;
     std::printf("%s: %s\n", name.c_str(), result.status().ToString().c_str());

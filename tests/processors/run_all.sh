@@ -1,11 +1,12 @@
 #!/bin/bash
-# run_all.sh PROCESSOR SEEDS FIRST_SEED CORPUS: `./dev processors`. An empty PROCESSOR: all of them.
+# run_all.sh PROCESSOR SEEDS FIRST_SEED CORPUS: used by `./dev processors`. An empty PROCESSOR: all
+# of them.
 set -euo pipefail
 only="$1" seeds="$2" first="$3" corpus="$4"
 
 bazel build //jit/llvm:{code_generator,expanded_functions,random}_test \
   //tests/nests:conformance_test //jit/llvm:foreign_server_{aarch64,armhf} //tests/processors:golden_dispatches
-# Not the link bazel-bin: a build of another configuration would move it while this runs.
+# Resolves the link bazel-bin: a build of another configuration would change it while this runs.
 bin="$(readlink -f bazel-bin)"
 mapfile -t processors < <("$bin/tests/processors/golden_dispatches" --list)
 models=()
@@ -16,7 +17,7 @@ done
 logs="$(mktemp -d)"
 summary=() failed=0 matched=0
 
-# Runs a command, shows what it says of kernels, and all of it where it fails.
+# Runs a command, and shows its lines about kernels, or all of its output if it fails.
 check() {
   local log="$logs/log" status=0
   "$@" >"$log" 2>&1 || status=$?

@@ -13,7 +13,7 @@ namespace {
 
 using onnx::TensorProto;
 
-// Small ones, odd ones, powers of two and their neighbours.
+// Small extents, odd ones, powers of two and their neighbours.
 constexpr int64_t kExtents[] = {1,  1,  1,  2,  2,  3,  3,  4,   4,  5,  5,
                                 6,  7,  8,  8,  9,  10, 12, 13,  15, 16, 17,
                                 24, 28, 31, 32, 33, 64, 65, 100, 128};
@@ -46,7 +46,7 @@ void SetContents(TensorProto& proto, const Value& value) {
                      static_cast<size_t>(value.tensor.byte_size));
 }
 
-// The names that nodes use, those inside subgraphs included.
+// Collects the names that nodes use, including those inside subgraphs.
 void CollectUses(const onnx::NodeProto& node, std::set<std::string>& uses) {
   for (const std::string& input : node.input()) uses.insert(input);
   for (const onnx::AttributeProto& attribute : node.attribute()) {
@@ -186,7 +186,7 @@ vm::Tensor Builder::Fill(int32_t type, const Dims& dims, const Range& range) {
     high = 9;
   }
   if (KindOf(*dtype) == DTypeKind::kUnsigned) low = std::max(low, 0.0);
-  // Multiples of a quarter make sums exact, and ties.
+  // Multiples of a quarter make sums exact, and produce ties.
   const bool is_coarse = is_float && random().Chance(0.12);
   for (int64_t i = 0; i < tensor->element_count(); ++i) {
     if (!is_float) {
@@ -208,7 +208,7 @@ std::string Builder::NewName(const char* prefix) {
 
 std::string Builder::Constant(vm::Tensor tensor) {
   Value value = MakeValue(NewName("c"), std::move(tensor), true);
-  // Constants of a subgraph lie in it or outside.
+  // Constants of a subgraph may be inside it or outside.
   if (random().Chance(0.15) && opset() >= 9) {
     onnx::NodeProto& node = *graph_.add_node();
     node.set_op_type("Constant");
@@ -253,7 +253,7 @@ Value Builder::New(int32_t type, const Dims& dims, Range range, Source source) {
 
 const Value* Builder::Choose(const std::vector<const Value*>& candidates) {
   if (candidates.empty()) return nullptr;
-  // The newer, the likelier: chains rather than stars.
+  // Newer values are more likely, which makes chains rather than stars.
   const auto most = static_cast<int64_t>(candidates.size()) - 1;
   const int64_t a = random().Between(0, most), b = random().Between(0, most);
   return candidates[static_cast<size_t>(std::max(a, b))];
@@ -288,7 +288,7 @@ Value Builder::Pick(std::string_view letters, int64_t least_rank,
   std::vector<const Value*> same, reshapable;
   for (const Value& value : values_) {
     if (types.count(value.type) == 0 || !Fits(value, range)) continue;
-    // A constant alone says little about what runs.
+    // A constant alone tests little of the code that runs.
     if (value.is_constant && !random().Chance(0.2)) continue;
     if (value.count() > 4 * state_.most_elements) continue;
     if (value.rank() >= least_rank && value.rank() <= most_rank) {
@@ -388,7 +388,7 @@ RandomModel Builder::ModelOfPending() {
   }
   AddDomains(model.proto, state_.ml_opset);
   const auto add = [&](const Value& value) {
-    // Once: what stands in both lists is taken when it is met first.
+    // A value that is in both lists is added only once.
     if (uses.erase(value.name) == 0) return;
     if (value.is_constant) {
       TensorProto& initializer = *graph.add_initializer();

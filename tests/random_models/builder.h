@@ -1,14 +1,14 @@
-// A graph of a random model while it grows. Recipes (recipe.h) ask for
-// operands, which are values that are there or new ones, and add nodes; each
-// group of nodes is run at once by tier 0, so that the next recipe knows the
-// extents and contents of everything: shapes that depend on data, indices that
-// must be in range and values that would overflow need no second set of rules.
+// A growing graph of a random model. Recipes (recipe.h) ask for operands, which
+// are existing values or new ones, and add nodes. Tier 0 runs each group of
+// nodes at once, so that the next recipe knows all extents and contents: shapes
+// that depend on data, indices that must be in range and values that would
+// overflow need no second set of rules.
 //
 //   Value x = b.Pick("fdh", 1, 5);
 //   b.Node("Softmax", {x.name}, {{"axis", b.Axis(x)}});
 //   b.Flush();
 //
-// What the engine refuses is taken back, and kept as a model of its own
+// Nodes that the engine refuses are removed, and kept as a model of their own
 // (ModelState::refused). Not thread-safe.
 #ifndef EMBER_TESTS_RANDOM_MODELS_BUILDER_H_
 #define EMBER_TESTS_RANDOM_MODELS_BUILDER_H_
@@ -34,10 +34,10 @@ using Attributes = std::vector<onnx::TestAttribute>;
 
 struct Value {
   std::string name;
-  int32_t type = 0;  // of ONNX
+  int32_t type = 0;  // ONNX's number of the type
   vm::Tensor tensor;
   bool is_constant = false;
-  double low = 0, high = 0;  // of the elements
+  double low = 0, high = 0;  // range of the elements
   bool is_finite = true;
 
   const Dims& dims() const { return tensor.dims; }
@@ -45,7 +45,8 @@ struct Value {
   int64_t count() const;
 };
 
-// Of elements, both ends included. loose: what is there may go beyond.
+// Range of elements, both ends included. loose: elements of existing values may
+// be outside.
 struct Range {
   double low = -2, high = 2;
   bool loose = true;
@@ -59,7 +60,7 @@ struct Refused {
   std::string recipe;
 };
 
-// What the graph and its subgraphs share.
+// State that the graph and its subgraphs share.
 struct ModelState {
   // Inputs and constants of the main graph, whichever graph asked for them.
   std::vector<Value> shared;
@@ -71,71 +72,71 @@ struct ModelState {
   int opset = 21;
   int ml_opset = 3;
   int64_t most_elements = 2048;
-  double constants = 0.5;  // how often a new operand is a constant
+  double constants = 0.5;  // share of new operands that are constants
   int next_name = 0;
   onnx::GraphProto main;
   NamedTensors inputs;
   std::vector<Refused> refused;
-  std::set<std::string> operators;  // "domain::name" of what was added
+  std::set<std::string> operators;  // "domain::name" of the added operators
 };
 
 class Builder {
  public:
-  // outer: null for the main graph. A subgraph's nodes may use its values.
+  // `outer` is null for the main graph. A subgraph's nodes may use its values.
   Builder(ModelState& state, Builder* outer);
 
   Random& random() { return state_.random; }
   int opset() const { return state_.opset; }
   ModelState& state() { return state_; }
 
-  // Types are letters, drawn as often as they stand there: f f32, d f64, h f16,
-  // b bf16, c i8, s i16, i i32, l i64, C u8, S u16, I u32, L u64, ? bool, t
-  // string.
+  // Types are letters; a letter is drawn as often as it occurs: f f32, d f64, h
+  // f16, b bf16, c i8, s i16, i i32, l i64, C u8, S u16, I u32, L u64, ? bool,
+  // t string.
   static int32_t TypeOf(char letter);
   int32_t Type(std::string_view letters);
 
   int64_t Extent();
   Dims Shape(int64_t rank);
-  // A random axis, negative at times where the opset allows.
+  // Returns a random axis, sometimes a negative one if the opset allows it.
   int Axis(const Value& value);
 
-  // A value of these dims.
+  // Returns a value of these dims.
   Value Operand(int32_t type, const Dims& dims, Range range = {},
                 Source source = Source::kAny);
-  // A value of one of the types, of any dims of such a rank. Ranks of a new one
-  // are small.
+  // Returns a value of one of the types, with any dims of such a rank. New
+  // values have small ranks.
   Value Pick(std::string_view letters, int64_t least_rank = 0,
              int64_t most_rank = 5, Range range = {});
   Value New(int32_t type, const Dims& dims, Range range = {},
             Source source = Source::kAny);
-  // Integers that the import must know.
+  // Adds integers that the import must know.
   std::string Integers(const std::vector<int64_t>& values,
                        int32_t type = onnx::TensorProto::INT64);
   std::string Integer(int64_t value, int32_t type = onnx::TensorProto::INT64);
   std::string Constant(vm::Tensor tensor);
   std::string Scalar(int32_t type, double value);
 
-  // A node of one result, or of several; their names.
+  // Add a node with one result, or with several, and return their names.
   std::string Node(const std::string& op, const Names& inputs,
                    const Attributes& attributes = {},
                    const std::string& domain = "");
   Names Nodes(const std::string& op, const Names& inputs, int results,
               const Attributes& attributes = {},
               const std::string& domain = "");
-  // The node that was added last, for attributes of other kinds.
+  // Returns the last added node, for attributes of other kinds.
   onnx::NodeProto& last() { return pending_.back(); }
-  // A result that is no tensor.
+  // Hides a result that is not a tensor.
   void Hide(const std::string& name) { hidden_.insert(name); }
   std::string NewName(const char* prefix);
 
-  // Runs the nodes that were added since the last call; false: they were
-  // refused, and are gone.
+  // Runs the nodes that were added since the last call. False: they were
+  // refused, and are removed.
   bool Flush();
   void Drop();
-  // Of the last Flush that gave any.
+  // Finds a result of the last Flush that had any.
   const Value* Find(const std::string& name) const;
   const std::deque<Value>& values() const { return values_; }
-  // Values that this graph's own nodes gave.
+  // Results of this graph's own nodes.
   const std::vector<std::string>& results() const { return results_; }
   void AddValue(Value value) { values_.push_back(std::move(value)); }
   onnx::GraphProto& graph() { return graph_; }

@@ -15,7 +15,7 @@ bool HasOpenDims(const RandomModel& model) {
   return false;
 }
 
-// With the dims of the inputs that it is run on.
+// Replaces open dims by those of the inputs that the model runs on.
 RandomModel WithFixedDims(const RandomModel& model) {
   RandomModel result = model;
   for (onnx::ValueInfoProto& input :
@@ -64,7 +64,7 @@ Checker::Ours Checker::RunOurs(const RandomModel& model) {
   }
   for (const int tier : options_.tiers)
     ours.results.push_back(engine_.Run(*module, model.inputs, tier));
-  // Two open dims, or one and a constant, were taken to be equal.
+  // Two open dims, or one and a constant, were taken to be equal, but are not.
   if (ours.open_refusal.empty() && HasOpenDims(model)) {
     for (const StatusOr<NamedTensors>& results : ours.results) {
       if (results.ok() || results.status().message().find(" must be ") ==
@@ -87,7 +87,8 @@ Checker::Ours Checker::RunOurs(const RandomModel& model) {
 
 Verdict Checker::JudgeByEvaluator(const RandomModel& model, const Ours& ours) {
   const onnx::ModelProto proto = WithFixedDims(model).proto;
-  // What only the program can run: each operation on its own, without passes.
+  // The evaluator cannot run all operators. Then the program runs each
+  // operation by itself, without passes.
   const auto run = [&](const onnx::ModelProto& fixed,
                        const NamedTensors& inputs) -> StatusOr<NamedTensors> {
     StatusOr<NamedTensors> results = EvaluateModel(fixed, inputs);
@@ -133,7 +134,7 @@ StatusOr<Verdict> Checker::Judge(const RandomModel& model, const Ours& ours,
                    ours.open_refusal};
   }
   for (const StatusOr<NamedTensors>& results : ours.results) {
-    // Extents that only data tells were taken to be equal, and one is 1.
+    // Extents that depend on data were taken to be equal, but one of them is 1.
     if (!results.ok() &&
         results.status().message().find("dim _") != std::string_view::npos)
       return Verdict{
@@ -179,7 +180,7 @@ StatusOr<std::vector<Verdict>> Checker::Check(
     const std::vector<RandomModel>& models) {
   std::vector<const RandomModel*> pointers;
   for (const RandomModel& model : models) pointers.push_back(&model);
-  // It computes while we do.
+  // ONNX Runtime computes while our engine does.
   if (ort_ != nullptr) EMBER_RETURN_IF_ERROR(ort_->Send(pointers));
   std::vector<Ours> ours;
   for (const RandomModel& model : models) ours.push_back(RunOurs(model));

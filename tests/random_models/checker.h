@@ -1,5 +1,5 @@
 // Runs random models on our engine and on ONNX Runtime (or the evaluator), and
-// says of each what came of it.
+// gives a verdict on each.
 //
 //   Checker checker(engine, ort, options);
 //   std::vector<Verdict> verdicts = checker.Check(models);
@@ -21,19 +21,19 @@ namespace ember::tests {
 enum class Outcome : uint8_t {
   kEqual,
   kEqualToEvaluator,  // ONNX Runtime refused the model
-  kExplained,         // detail: the rule
+  kExplained,         // detail: the name of the rule
   kRefusedByUs,       // detail: the reason, without names and numbers
   kRefusedByBoth,
   kUnchecked,  // ONNX Runtime refused it, and the evaluator cannot run it
-  kWrong,      // detail: what differs, and where
+  kWrong,      // detail: the difference, and where it is
 };
 
 struct Verdict {
   Outcome outcome = Outcome::kEqual;
   std::string detail;
-  // Of a model that was refused with open dims and then checked without them.
+  // The refusal of a model with open dims that was then checked without them.
   std::string open_refusal;
-  // What kExplained is about.
+  // The difference that kExplained explains.
   std::string difference;
 };
 
@@ -44,34 +44,35 @@ struct CheckOptions {
 
 class Checker {
  public:
-  // ort: null: the evaluator alone is the oracle.
+  // `ort` may be null: the evaluator alone is then the oracle.
   Checker(Engine& engine, OrtProcess* ort, CheckOptions options)
       : engine_(engine), ort_(ort), options_(std::move(options)) {}
 
   StatusOr<std::vector<Verdict>> Check(const std::vector<RandomModel>& models);
   StatusOr<Verdict> CheckOne(const RandomModel& model);
 
-  // "steps" if each node of the (shrunk) model has ONNX Runtime's results when
-  // it has ONNX Runtime's operands, and one of them is a step, such as TopK:
-  // the difference is between values that rounding makes equal or not, as the
-  // two halves of a spectrum are. "" otherwise.
+  // Returns "steps" if each node of the (shrunk) model gives ONNX Runtime's
+  // results for ONNX Runtime's operands, and one of them is a step, such as
+  // TopK. Then rounding decides which values are equal, as in the two halves of
+  // a spectrum. Otherwise "".
   StatusOr<std::string> ExplainBySteps(const RandomModel& model);
 
-  // For people: which pass, left out, makes a wrong result right.
+  // Returns text for people: the pass without which a wrong result becomes
+  // right.
   StatusOr<std::string> BlamePasses(const RandomModel& model);
 
-  // The smallest model found that is still wrong: outputs, nodes and dims
-  // that are not needed for that are dropped.
+  // Returns the smallest model found that is still wrong. It drops outputs,
+  // nodes and dims that this does not need.
   StatusOr<RandomModel> Shrink(const RandomModel& model,
                                const std::string& detail);
 
  private:
-  // What our engine makes of it: one list of results per tier.
+  // The outcome of our engine: one list of results per tier.
   struct Ours {
-    Status refused;  // import or compilation
+    Status refused;  // error of import or compilation
     std::string open_refusal;
     std::vector<StatusOr<NamedTensors>> results;
-    std::string passes;  // what a pass changed
+    std::string passes;  // describes a result that a pass changed
   };
   Ours RunOurs(const RandomModel& model);
   StatusOr<Verdict> Judge(const RandomModel& model, const Ours& ours,
@@ -83,11 +84,13 @@ class Checker {
   const CheckOptions options_;
 };
 
-// The text without what differs from model to model: names in quotes, numbers.
+// Returns the text without the parts that differ from model to model: names in
+// quotes, numbers.
 std::string Sanitized(const std::string& message);
 
-// A folder as conformance reads it: model.onnx, test_data_set_0 with inputs
-// (and `results`, if there are any), and report.txt.
+// Writes a folder in the form that conformance reads: model.onnx,
+// test_data_set_0 with inputs (and `results`, if there are any), and
+// report.txt.
 Status WriteFolder(const std::string& folder, const RandomModel& model,
                    const NamedTensors& results, const std::string& report);
 StatusOr<RandomModel> ReadFolder(const std::string& folder);

@@ -44,7 +44,7 @@ void CollectUses(const onnx::GraphProto& graph, std::set<std::string>& uses) {
 void AddOutput(onnx::GraphProto& graph, const Value& value) {
   onnx::ValueInfoProto& output = *graph.add_output();
   if (value.type == TensorProto::BFLOAT16) {
-    // Which node's binding of ONNX Runtime has no arrays for.
+    // ONNX Runtime's binding for node has no arrays of bf16.
     onnx::NodeProto& node = *graph.add_node();
     node.set_op_type("Cast");
     node.set_name("widen_" + value.name);
@@ -122,7 +122,7 @@ RandomModel WithOpenDims(const RandomModel& model, OpenDims open) {
        *result.proto.mutable_graph()->mutable_input()) {
     auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
     for (int i = 0; i < shape.dim_size(); ++i) {
-      // Open dims are taken to be at least 1.
+      // The compiler takes open dims to be at least 1.
       if (shape.dim(i).dim_value() == 0) continue;
       if (open == OpenDims::kAll ||
           (open == OpenDims::kSome && random.Chance(0.35)))
@@ -147,7 +147,7 @@ RandomModel GenerateModel(uint64_t seed, const GeneratorOptions& options,
   Builder builder(state, nullptr);
   const std::vector<const Recipe*> recipes =
       AvailableRecipes(options, state.opset);
-  // Few nodes are quick to run and to understand; long chains meet in fusion.
+  // Few nodes are quick to run and to understand; long chains test fusion.
   const int64_t nodes = std::min(random.Between(1, options.most_nodes),
                                  random.Between(1, options.most_nodes));
   std::vector<const Recipe*> common;

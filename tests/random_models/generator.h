@@ -1,5 +1,5 @@
-// Random ONNX models of a few nodes: typed and shape-aware, of all operators
-// that have a recipe.
+// Generates random ONNX models of a few nodes: typed and shape-aware, of all
+// operators that have a recipe.
 //
 //   RandomModel model = GenerateModel(seed, {}, *engine, &refused);
 //
@@ -18,14 +18,16 @@
 namespace ember::tests {
 
 struct GeneratorOptions {
-  int64_t most_nodes = 10;  // recipes; one may have several nodes
-  // Only recipes whose "domain::name" contains this.
+  // Number of recipes, each of which may add several nodes.
+  int64_t most_nodes = 10;
+  // Only uses recipes whose "domain::name" contains this.
   std::string only;
-  // Only f32 and what goes with it: what devices have kernels for.
+  // Only uses f32 and types that belong to it: those for which devices have
+  // kernels.
   bool is_plain = false;
 };
 
-// What the engine refuses while the model grows is added to `refused`.
+// Nodes that the engine refuses while the model grows are added to `refused`.
 RandomModel GenerateModel(uint64_t seed, const GeneratorOptions& options,
                           Engine& engine, std::vector<Refused>* refused);
 
@@ -35,8 +37,8 @@ RandomModel WithOpenDims(const RandomModel& model, OpenDims open);
 
 // Drops nodes, initializers and inputs that no output needs.
 void RemoveDeadNodes(RandomModel& model);
-// Nodes of subgraphs that none of their outputs needs; a model that is made has
-// some.
+// Drops nodes of subgraphs that none of their outputs needs; generated models
+// have some.
 void RemoveDeadNodesInside(onnx::GraphProto& graph);
 
 }  // namespace ember::tests

@@ -22,16 +22,19 @@ namespace {
 
 using onnx::TensorProto;
 
-// A step that a quarter of them crosses is missed by one in a thousand runs.
+// If a quarter of the perturbations cross a step, one in a thousand runs misses
+// it.
 constexpr uint64_t kPerturbations = 24;
 
 double FactorOf(DType type) {
-  // ONNX Runtime rounds to 16 bits after every node, we where a dispatch ends.
+  // ONNX Runtime rounds to 16 bits after every node, our engine only at the end
+  // of a dispatch.
   return type == DType::kF16 || type == DType::kBF16 ? 4 : 1;
 }
 
-// Below the normal numbers each rounding is off by up to half a least one,
-// whatever the value: a product of some dozens of factors by a few.
+// Below the normal numbers each rounding has an error of up to half the least
+// number, whatever the value is: that of a product of some dozens of factors is
+// a few of them.
 constexpr double kSubnormalSteps = 8;
 
 double LeastOf(DType type) {
@@ -57,7 +60,8 @@ const vm::Tensor* Find(const NamedTensors& tensors, const std::string& name) {
   return nullptr;
 }
 
-// Of all elements that are no fill values such as a mask's -3e38.
+// Returns the largest magnitude of all elements except fill values such as a
+// mask's -3e38.
 double SizeOf(const vm::Tensor& tensor) {
   double size = 0;
   for (int64_t i = 0; i < tensor.element_count(); ++i) {
@@ -78,15 +82,15 @@ tools::Comparison CompareResults(const vm::Tensor& got,
   return tools::Compare(got, want, tolerance);
 }
 
-// Functions that are flat somewhere, so that no movement of their operands
-// comes through, whose last bit engines round in their own ways, and whose
-// results are bounded.
+// Functions with bounded results that are flat somewhere, so that a small
+// change of their operand does not change the result, and whose last bit
+// engines round differently.
 constexpr std::string_view kFlatFunctions[] = {
     "Atan", "Cos", "Erf", "Sigmoid", "Sin", "Softmax", "Tanh"};
 
 // x times a factor from 0 to 1 that is flat at both ends. Where it is nearly 0
-// engines have it as 1 + (what is nearly -1), so that units of x's last place
-// are left, or nothing.
+// engines compute it as 1 + (nearly -1), so that units of x's last place are
+// left, or nothing.
 constexpr std::string_view kFlatFactors[] = {"BiasGelu", "FastGelu", "Gelu",
                                              "GemmFastGelu", "QuickGelu"};
 
@@ -97,7 +101,7 @@ bool IsOneOf(std::span<const std::string_view> names,
 
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
-// Appends a node of two operands, and gives its result's name.
+// Appends a node with two operands, and returns its result's name.
 std::string Append(Nodes& nodes, const char* op_type, const std::string& left,
                    const std::string& right, const std::string& result) {
   onnx::NodeProto& added = *nodes.Add();
@@ -108,7 +112,7 @@ std::string Append(Nodes& nodes, const char* op_type, const std::string& left,
   return result;
 }
 
-// Appends `node` with another name of its result, and gives that.
+// Appends `node` with another name for its result, and returns that name.
 std::string AppendExact(Nodes& nodes, const onnx::NodeProto& node) {
   const std::string exact = node.output(0) + "_exact";
   *nodes.Add() = node;
@@ -116,8 +120,8 @@ std::string AppendExact(Nodes& nodes, const onnx::NodeProto& node) {
   return exact;
 }
 
-// Appends `node`, and to its result y another rounding in y's own type, which
-// moves it by a unit or two in its last place: (y + y^n) - y^n.
+// Appends `node`, and rounds its result y once more in y's own type, which
+// changes it by a unit or two in its last place: (y + y^n) - y^n.
 void AddRoundedOnceMore(const onnx::NodeProto& node, uint64_t n, Nodes& nodes) {
   const std::string& name = node.output(0);
   const std::string exact = AppendExact(nodes, node);
@@ -129,9 +133,9 @@ void AddRoundedOnceMore(const onnx::NodeProto& node, uint64_t n, Nodes& nodes) {
   Append(nodes, "Sub", name + "_sum", power, name);
 }
 
-// Appends `node`, which is x times a flat factor, and moves its result by units
-// of x's last place, of which 0 has none: by what x + ... + x, n of them, is
-// off by when the last one is added. Where that is not finite nothing moves.
+// Appends `node`, which is x times a flat factor, and changes its result by
+// units of x's last place (0 has none): by the rounding error of the last
+// addition in x + ... + x, n times. If that is not finite, nothing is changed.
 void AddRoundedAsOperand(const onnx::NodeProto& node, uint64_t n,
                          Nodes& nodes) {
   const std::string& name = node.output(0);
@@ -159,10 +163,10 @@ void AddRoundedAsOperand(const onnx::NodeProto& node, uint64_t n,
   nodes.rbegin()->add_input(name + "_moved");
 }
 
-// Moves elements by a unit or two in the last place of the type that the
-// computation is likely to have: each by itself, or, with every other seed,
-// equal ones alike, so that as many stay equal (what Unique gives keeps its
-// size). And the results of flat functions.
+// Changes elements by a unit or two in the last place of the type in which they
+// were probably computed. Each is changed by itself or, with every other seed,
+// equal ones by the same amount, so that as many stay equal (and results of
+// Unique keep their size). Results of flat functions are changed, too.
 class Perturbation {
  public:
   explicit Perturbation(uint64_t seed)
@@ -214,7 +218,7 @@ class Perturbation {
   }
 
  private:
-  // Of a unit, from -1 to 1.
+  // Returns the part of a unit, from -1 to 1.
   double Part(double element) {
     if (!moves_equals_alike_) return random_.Real(-1, 1);
     return Random(std::bit_cast<uint64_t>(element) ^ salt_).Real(-1, 1);
@@ -245,8 +249,8 @@ bool AreAlike(const vm::Tensor& a, const vm::Tensor& b) {
   return a.type == b.type && a.dims == b.dims && !a.strings == !b.strings;
 }
 
-// How far an element is from where it should be, at most; infinite where that
-// is no number.
+// Returns the largest distance of an element from its expected value; infinity
+// if one of them is not a number.
 double LargestDistance(const vm::Tensor& got, const vm::Tensor& want) {
   if (!AreAlike(got, want)) return INFINITY;
   if (want.strings) return *got.strings == *want.strings ? 0 : INFINITY;
@@ -261,7 +265,8 @@ double LargestDistance(const vm::Tensor& got, const vm::Tensor& want) {
   return largest;
 }
 
-// Elements of `got` that are not those of `want`; all of them for other dims.
+// Marks the elements of `got` that differ from `want`; all of them if the dims
+// differ.
 std::vector<bool> Marks(const vm::Tensor& got, const vm::Tensor& want) {
   const auto count = static_cast<size_t>(want.element_count());
   if (!AreAlike(got, want))
@@ -288,9 +293,10 @@ std::vector<bool> Marks(const vm::Tensor& got, const vm::Tensor& want) {
   return marks;
 }
 
-// Whether the elements that differ are those that move by themselves, most of
-// them: of discontinuities not each is hit by a few perturbations. And whether
-// they differ by not much more than they move.
+// True if most of the elements that differ are among those that the
+// perturbations move, and if they do not differ by much more than they move. It
+// need not be all of them, as a few perturbations do not reach every
+// discontinuity.
 bool AreUnstable(const NamedTensors& got, const NamedTensors& want,
                  const std::vector<NamedTensors>& moved) {
   for (const auto& [name, tensor] : want) {
@@ -316,8 +322,8 @@ bool AreUnstable(const NamedTensors& got, const NamedTensors& want,
   return true;
 }
 
-// Whether what is ours is, element by element, as in `wide`, or a hundred times
-// nearer to it than ONNX Runtime's own result is.
+// True if each element of ours agrees with `wide`, or is a hundred times nearer
+// to it than ONNX Runtime's own result is.
 bool IsMoreExact(const NamedTensors& got, const NamedTensors& want,
                  const NamedTensors& wide) {
   for (const auto& [name, tensor] : want) {
@@ -386,10 +392,10 @@ void Widen(onnx::GraphProto& graph) {
   }
 }
 
-// The model with f64 in the place of f32.
+// Returns the model with f64 instead of f32.
 RandomModel Widened(const RandomModel& model) {
   RandomModel copy = model;
-  // There may be no f64 of what nobody needs.
+  // Dead nodes may have no f64 version, so they are removed first.
   RemoveDeadNodesInside(*copy.proto.mutable_graph());
   Widen(*copy.proto.mutable_graph());
   for (auto& [name, tensor] : copy.inputs) {

@@ -1,4 +1,5 @@
-// Compares what two engines made of one model, and says why they may differ.
+// Compares the results of two engines for one model, and says why they may
+// differ.
 #ifndef EMBER_TESTS_RANDOM_MODELS_JUDGE_H_
 #define EMBER_TESTS_RANDOM_MODELS_JUDGE_H_
 
@@ -11,13 +12,14 @@
 
 namespace ember::tests {
 
-// "": equal. Floats may be apart by some hundred units in the last place of
-// themselves (tools::TierTolerance), and a tenth of that of the largest
-// element; all else is exact.
+// Returns "" if the results are equal. Floats may differ by some hundred units
+// in their last place (tools::TierTolerance), plus a tenth of that for the
+// largest element; everything else must be equal.
 std::string Difference(const NamedTensors& got, const NamedTensors& want);
 
-// A difference that is neither's fault, by the name of its rule; "": none
-// holds. Rules, and why they are none of our errors:
+// Returns the name of the rule that explains a difference as the fault of
+// neither engine; "" if there is none. These are the rules, and the reasons why
+// they are not our errors:
 //
 //   unstable         ONNX Runtime's own results move as much (a quarter of the
 //                    difference or more), in as many elements, when its float
@@ -40,8 +42,8 @@ StatusOr<std::string> Explain(OrtProcess& ort, const RandomModel& model,
                               const NamedTensors& got,
                               const NamedTensors& want);
 
-// The first rule and the last alone, with another engine in the place of ONNX
-// Runtime: the definition adds long sums of f32 one by one.
+// These are the first and the last rule alone, with another engine instead of
+// ONNX Runtime: the definition adds long sums of f32 one by one.
 using ModelRunner =
     std::function<StatusOr<NamedTensors>(const RandomModel& model)>;
 bool IsUnstable(const ModelRunner& run, const RandomModel& model,

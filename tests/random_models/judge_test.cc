@@ -1,4 +1,4 @@
-// What the rule "unstable" excuses, and what it does not.
+// Tests what the rule "unstable" excuses, and what it does not.
 #include "tests/random_models/judge.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ double ElementOf(const vm::Tensor& tensor, int64_t i) {
                                     : tensor.elements<float>()[index];
 }
 
-// Whether `got` in the place of y = function(x) is excused.
+// True if `got` instead of y = function(x) is excused.
 bool Excused(DType type, const std::vector<double>& x,
              const std::function<double(double)>& function,
              const std::vector<double>& got) {
@@ -56,7 +56,7 @@ bool Excused(DType type, const std::vector<double>& x,
 
 double Itself(double x) { return x; }
 
-// As LeakyRelu has it whose alpha is 0.01 where it should be 0.01f.
+// The error of a LeakyRelu with an alpha of 0.01 instead of 0.01f.
 TEST(Unstable, NoWrongDoubles) {
   EXPECT_FALSE(Excused(DType::kF64, {1, 2, -3, 5}, Itself,
                        {1, 2, -3 * (1 + 2.2e-8), 5}));
@@ -72,15 +72,15 @@ TEST(Unstable, SidesOfAStep) {
   EXPECT_FALSE(Excused(DType::kF32, {1.5, 2.5, 3.5}, floor, {1, 1, 3}));
 }
 
-// A sum that cancels may be as wrong as it moves, and not more.
+// A sum that cancels may be as wrong as it moves, but not more.
 TEST(Unstable, ByAsMuchAsItMoves) {
   const auto cancels = [](double x) { return (x - 1) * 1e4; };
   EXPECT_TRUE(Excused(DType::kF32, {1.0001}, cancels, {1.005}));
   EXPECT_FALSE(Excused(DType::kF32, {1.0001}, cancels, {1.5}));
 }
 
-// The places of the first of equal values, after a rounding that makes more of
-// them equal; no result at all where the number of values changes.
+// Positions of the first of equal values, after a rounding that makes more of
+// them equal. There is no result if the number of values changes.
 TEST(Unstable, PlacesOfEqualValues) {
   RandomModel model;
   model.inputs.emplace_back(
@@ -101,8 +101,8 @@ TEST(Unstable, PlacesOfEqualValues) {
       IsUnstable(run, model, {{"y", Filled(DType::kF32, {0, 3, 2})}}, want));
 }
 
-// Whether `got` in the place of y = step(function(x)) is excused, by the
-// evaluator, which is to give `want`.
+// True if `got` instead of y = step(function(x)) is excused by the evaluator,
+// which must return `want`.
 bool ExcusedBehind(const char* domain, const char* function, const char* step,
                    double x, double want, double got) {
   RandomModel model;
@@ -139,14 +139,14 @@ bool ExcusedBehind(const char* domain, const char* function, const char* step,
   return IsUnstable(run, model, {{"y", Filled(DType::kF32, {got})}}, *results);
 }
 
-// Where Tanh is within a unit of 1 no movement of its operand comes through,
-// and its own rounding decides what Floor makes of it.
+// If Tanh is within a unit of 1, a small change of its operand does not change
+// it, and its own rounding decides the result of Floor.
 TEST(Unstable, RoundingOfFlatFunctions) {
   EXPECT_TRUE(ExcusedBehind("", "Tanh", "Floor", 8.6, 0, 1));
   EXPECT_FALSE(ExcusedBehind("", "Tanh", "Floor", 2, 0, 1));
 }
 
-// Of x times what is nearly 0 a unit of x is left, or nothing.
+// The product of x and a number near 0 is a unit of x, or nothing.
 TEST(Unstable, RoundingOfFlatFactors) {
   const auto excused = [](double x, double want, double got) {
     return ExcusedBehind("com.microsoft", "FastGelu", "Sign", x, want, got);
@@ -156,7 +156,7 @@ TEST(Unstable, RoundingOfFlatFactors) {
   EXPECT_FALSE(excused(-2.3, -1, 0));
   EXPECT_FALSE(excused(0, 0, -1));
   EXPECT_FALSE(excused(3.1, 1, 0));
-  // An operand of which nothing can be moved excuses nothing.
+  // An operand that cannot be moved excuses nothing.
   EXPECT_FALSE(excused(INFINITY, 1, 0));
   EXPECT_FALSE(excused(3e38, 1, 0));
 }
@@ -172,7 +172,7 @@ TEST(Unstable, NoWrongStrings) {
   EXPECT_FALSE(IsUnstable(run, RandomModel(), strings({"a", "b"}), want));
 }
 
-// A sum of ones, one by one in f32, ends at 2^24.
+// A sum of ones, added one by one in f32, ends at 2^24.
 TEST(LessExact, WhatIsNearerToTheSameInDoubles) {
   RandomModel model;
   model.inputs.emplace_back("x", Filled(DType::kF32, {1}));

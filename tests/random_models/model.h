@@ -1,4 +1,4 @@
-// A model that the generator made, with the operands to run it on.
+// A generated model, with the operands to run it on.
 #ifndef EMBER_TESTS_RANDOM_MODELS_MODEL_H_
 #define EMBER_TESTS_RANDOM_MODELS_MODEL_H_
 
@@ -19,8 +19,8 @@ struct RandomModel {
   uint64_t seed = 0;
   onnx::ModelProto proto;
   NamedTensors inputs;
-  // What the generator's own run gave for each value of the main graph: what
-  // shrinking puts in the place of the nodes that it drops.
+  // The values of the main graph in the generator's own run. Shrinking replaces
+  // dropped nodes by them.
   std::map<std::string, vm::Tensor> values;
 };
 

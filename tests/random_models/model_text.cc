@@ -21,7 +21,8 @@ std::string RealText(float value) {
   return text;
 }
 
-// The elements of few integers, as they are axes, shapes and the like.
+// Prints the type and dims, and the elements of short integer tensors, such as
+// axes and shapes.
 std::string TensorText(const onnx::TensorProto& tensor) {
   std::string text = TypeText(tensor.data_type()) + "[";
   int64_t count = 1;

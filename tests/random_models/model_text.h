@@ -1,4 +1,4 @@
-// A model as one line of text, for reports.
+// Prints a model as one line of text, for reports.
 #ifndef EMBER_TESTS_RANDOM_MODELS_MODEL_TEXT_H_
 #define EMBER_TESTS_RANDOM_MODELS_MODEL_TEXT_H_
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-// Runs batches of models on ONNX Runtime for tests/random_models/ort_process.h, which says what the files hold.
-// A line "REQUEST RESULT LEVEL" on stdin asks for a batch; each model's result is written before the next one runs, so
-// that what a crash leaves tells which model it was. "done" on descriptor 3 ends a batch: on stdout ONNX Runtime prints.
+// Runs batches of models on ONNX Runtime for tests/random_models/ort_process.h,
+// which describes the files. A line "REQUEST RESULT LEVEL" on stdin asks for a
+// batch. Each model's result is written before the next one runs, so that after
+// a crash the results show which model it was. "done" on descriptor 3 ends a
+// batch: ONNX Runtime prints on stdout.
 import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
@@ -10,7 +12,7 @@ const require = createRequire(path.join(process.env.ORT_DIR || process.cwd(), 'x
 const ort = require('onnxruntime-node');
 ort.env.logLevel = 'error';
 
-// ONNX's number of an element type → [name here, array].
+// Maps ONNX's number of an element type to [name here, array].
 const TYPES = { 1: ['float32', Float32Array], 2: ['uint8', Uint8Array], 3: ['int8', Int8Array], 4: ['uint16', Uint16Array],
   5: ['int16', Int16Array], 6: ['int32', Int32Array], 7: ['int64', BigInt64Array], 8: ['string', null], 9: ['bool', Uint8Array],
   10: ['float16', Uint16Array], 11: ['float64', Float64Array], 12: ['uint32', Uint32Array], 13: ['uint64', BigUint64Array] };

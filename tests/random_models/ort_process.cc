@@ -14,9 +14,9 @@
 namespace ember::tests {
 namespace {
 
-// Where the script replies. Not its standard output: ONNX Runtime prints there,
-// too ("Warning: Model contains experimental ops: Affine"), and such a line
-// must not be taken for a reply.
+// The descriptor for the script's replies. It is not standard output: ONNX
+// Runtime prints there, too ("Warning: Model contains experimental ops:
+// Affine"), and such a line must not be taken for a reply.
 constexpr int kReplies = 3;
 
 void Append(std::string& to, int64_t number) {
@@ -49,7 +49,7 @@ std::string Encode(const RandomModel& model) {
   return text;
 }
 
-// Reads what ort_batch.mjs writes; a file that ends early leaves ok false.
+// Reads the files of ort_batch.mjs. A file that ends early leaves `ok` false.
 class Decoder {
  public:
   explicit Decoder(const std::string& text) : text_(text) {}
@@ -226,8 +226,8 @@ StatusOr<std::vector<OrtResult>> OrtProcess::Receive() {
                            ReadResults(encoded_.size() - all.size()));
     for (OrtResult& result : results) all.push_back(std::move(result));
     if (!reply.empty()) {
-      // Results that are missing must not look like models that ONNX Runtime
-      // refuses: nothing would be compared with them.
+      // Missing results must not look like models that ONNX Runtime refuses, as
+      // those are not compared.
       if (reply == "done\n" && all.size() == encoded_.size()) break;
       return InternalError(
           "ONNX Runtime's process: expected 'done' and results of " +

@@ -1,18 +1,18 @@
-// ONNX Runtime in a node process that lives as long as this object.
+// Runs ONNX Runtime in a node process that lives as long as this object.
 //
 //   EMBER_ASSIGN_OR_RETURN(auto ort, OrtProcess::Start(options));
 //   EMBER_RETURN_IF_ERROR(ort->Send(models));   // returns at once
 //   EMBER_ASSIGN_OR_RETURN(std::vector<OrtResult> results, ort->Receive());
 //
-// Batches travel as files below `folder` (a memory file system is best): a
-// count of models, and for each the model's bytes and its named inputs; back
-// come a code (0: results follow; 1: no session; 2: no run; then a message) and
-// the named results. Numbers are 64 bits wide, little-endian; bytes and texts
-// have their size in front; a tensor is ONNX's number of its type, its rank,
-// its dims, and its bytes, or a count of strings and those.
+// Batches are files below `folder` (a memory file system is best): a count of
+// models, and for each the model's bytes and its named inputs. The reply has a
+// code (0: results follow; 1: no session; 2: no run; then a message) and the
+// named results. Numbers are 64 bits wide, little-endian; bytes and texts have
+// their size in front; a tensor is ONNX's number of its type, its rank, its
+// dims, and its bytes, or a count of strings and those.
 //
-// A model that crashes the process has the outcome kCrash, and the rest of the
-// batch goes to a new process. Not thread-safe; one batch at a time.
+// A model that crashes the process has the outcome kCrash, and a new process
+// runs the rest of the batch. Not thread-safe; one batch at a time.
 #ifndef EMBER_TESTS_RANDOM_MODELS_ORT_PROCESS_H_
 #define EMBER_TESTS_RANDOM_MODELS_ORT_PROCESS_H_
 
@@ -37,8 +37,8 @@ struct OrtResult {
 };
 
 struct OrtOptions {
-  std::string script;  // ort_batch.mjs
-  std::string folder;  // for batches; it exists
+  std::string script;  // path of ort_batch.mjs
+  std::string folder;  // folder for batches, which must exist
 };
 
 class OrtProcess {
@@ -48,11 +48,11 @@ class OrtProcess {
   OrtProcess(const OrtProcess&) = delete;
   OrtProcess& operator=(const OrtProcess&) = delete;
 
-  // level: of graph optimisation, "disabled" or "all".
+  // `level` is the graph optimisation: "disabled" or "all".
   Status Send(const std::vector<const RandomModel*>& models,
               const std::string& level = "disabled");
-  // One result per model of the last Send. Internal where the script does not
-  // keep to what it should reply.
+  // Returns one result per model of the last Send. kInternal if the script's
+  // reply is not valid.
   StatusOr<std::vector<OrtResult>> Receive();
   StatusOr<std::vector<OrtResult>> Run(
       const std::vector<const RandomModel*>& models,
@@ -62,14 +62,14 @@ class OrtProcess {
   explicit OrtProcess(OrtOptions options) : options_(std::move(options)) {}
   Status Spawn();
   void Reap();
-  // The next line of the script; "": it is gone.
+  // Returns the next line of the script; "" if it has ended.
   std::string ReadReply();
   Status WriteRequest(size_t first);
   StatusOr<std::vector<OrtResult>> ReadResults(size_t most) const;
 
   const OrtOptions options_;
   std::string request_, result_;
-  std::vector<std::string> encoded_;  // of the batch under way
+  std::vector<std::string> encoded_;  // models of the current batch
   std::string level_;
   pid_t process_ = -1;
   FILE* to_ = nullptr;

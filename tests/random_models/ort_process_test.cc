@@ -13,8 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Starts a process whose `node` is this shell script, which replaces the one
-// that runs ONNX Runtime.
+// Starts a process whose `node` is this shell script instead of the one that
+// runs ONNX Runtime.
 StatusOr<std::unique_ptr<OrtProcess>> StartWith(const std::string& script) {
   const std::string folder = ::testing::TempDir() + "/ort_process";
   std::filesystem::create_directories(folder);
@@ -32,7 +32,7 @@ TEST(OrtProcess, LinesOfOnnxRuntimeAreNoReplies) {
       "while read request result level; do\n"
       "  echo 'Warning: Model contains experimental ops: Affine'\n"
       "  echo done\n"
-      // "No session", and a message of four bytes.
+      // The reply is "no session", and a message of four bytes.
       "  printf '\\001\\0\\0\\0\\0\\0\\0\\0\\004\\0\\0\\0\\0\\0\\0\\0none' > "
       "$result\n"
       "  echo done >&3\n"
@@ -48,8 +48,8 @@ TEST(OrtProcess, LinesOfOnnxRuntimeAreNoReplies) {
   }
 }
 
-// They would look like models that ONNX Runtime refuses, with which nothing is
-// compared.
+// Missing results would look like models that ONNX Runtime refuses, which are
+// not compared.
 TEST(OrtProcess, MissingResultsAreAnError) {
   const auto process = StartWith(
       "echo ready >&3\n"

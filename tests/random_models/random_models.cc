@@ -1,9 +1,9 @@
-// random-models: random ONNX models on our tiers, beside ONNX Runtime.
+// random-models: compares random ONNX models on our tiers with ONNX Runtime.
 //
 //   ./dev random-models --count=1000
 //
-// Work is done in child processes, so that a crash or a hang is a finding and
-// no end. They write a line per model to a pipe.
+// Child processes do the work, so that a crash or a hang is a finding and does
+// not end the run. They write a line per model to a pipe.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -31,7 +31,7 @@
 namespace ember::tests {
 namespace {
 
-// Of processor time, which a busy machine does not use up.
+// Seconds of processor time, which a busy machine does not use up.
 constexpr int kModelSeconds = 120;
 constexpr int64_t kModelsPerChild = 600;
 
@@ -98,7 +98,7 @@ OpenDims OpenOf(const Options& options, uint64_t seed) {
 // --- a child
 // -------------------------------------------------------------------
 
-// Ends this process when it has computed so long without a next call.
+// Ends this process after this much processor time without another call.
 void LimitTime(int seconds) {
   const itimerval limit = {.it_interval = {}, .it_value = {seconds, 0}};
   setitimer(ITIMER_PROF, &limit, nullptr);
@@ -162,7 +162,8 @@ class Child {
     generator.most_nodes = options_.most_nodes;
     generator.only = options_.only;
     std::vector<RandomModel> models;
-    std::vector<std::string> parts;  // of models the engine refused to grow
+    // For each model, its recipe if the engine refused it, else "".
+    std::vector<std::string> parts;
     for (uint64_t seed = first; seed < first + count; ++seed) {
       Line("start", seed, "");
       LimitTime(kModelSeconds);
@@ -231,7 +232,8 @@ class Child {
   Status ReportWrong(Checker& checker, const RandomModel& model,
                      const Verdict& verdict) {
     LimitTime(kModelSeconds * 3);
-    // Each result on its own: other draws of the same perturbations.
+    // Each result is judged by itself, with other draws of the same
+    // perturbations.
     std::string rule;
     for (const onnx::ValueInfoProto& output : model.proto.graph().output()) {
       RandomModel alone = model;
@@ -264,7 +266,8 @@ class Child {
     }
     EMBER_ASSIGN_OR_RETURN(const Verdict now, checker.CheckOne(small));
     if (now.outcome == Outcome::kExplained) {
-      // What is left is of another kind than it was: named by its rule.
+      // The shrunk model differs for another reason, so the line names its
+      // rule.
       Line("explained", model.seed, now.detail + " when shrunk");
       return OkStatus();
     }
@@ -306,7 +309,7 @@ class Child {
 struct Totals {
   int64_t models = 0;
   std::map<std::string, int64_t> counts;  // by kind
-  // kind and reason → how often, and a seed.
+  // Kind and reason → how often, and a seed.
   std::map<std::pair<std::string, std::string>, std::pair<int64_t, uint64_t>>
       reasons;
 };
@@ -315,7 +318,7 @@ constexpr std::string_view kReasoned[] = {
     "explained",    "refused",   "part_refused", "open_refused",
     "both_refused", "unchecked", "evaluator"};
 
-// SIGINT and SIGTERM end a long run, and what it has counted is printed.
+// SIGINT and SIGTERM end a long run, and the counts so far are printed.
 volatile sig_atomic_t was_stopped = 0;
 volatile pid_t running_child = 0;
 
@@ -331,8 +334,8 @@ void HandleStops(void (*handler)(int)) {
     sigaction(signal, &action, nullptr);
 }
 
-// Runs a child for the seeds; the first one that it did not finish, if it ended
-// before.
+// Runs a child for the seeds. Returns the first seed that it did not finish, or
+// `first + count` if it finished all.
 uint64_t RunChild(const Options& options, uint64_t first, uint64_t count,
                   Totals& totals) {
   int ends[2];
@@ -393,7 +396,7 @@ uint64_t RunChild(const Options& options, uint64_t first, uint64_t count,
   }
   if (was_stopped != 0) return first + count;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return first + count;
-  // What stops the first model stops all.
+  // An error of the first model would stop all of them.
   if (WIFEXITED(status) && WEXITSTATUS(status) == 3 && last == first)
     std::exit(1);
   ++totals.counts["crash"];

@@ -21,7 +21,7 @@ struct Number {
   int64_t integer() const { return static_cast<int64_t>(value); }
 };
 
-// Reads the text of one recipe and does what it says.
+// Reads the text of one recipe and adds its nodes.
 class RecipeReader {
  public:
   RecipeReader(Builder& builder, const Recipe& recipe)
@@ -238,7 +238,7 @@ class RecipeReader {
       const auto bounds = Split(rest.substr(1, end - 1), ',');
       EMBER_CHECK(bounds.size() == 2) << recipe_.name << ": " << token;
       range = {Evaluate(bounds[0]).value, Evaluate(bounds[1]).value, false};
-      // No index is within an extent of 0.
+      // An extent of 0 has no valid index.
       if (range.high < range.low) has_failed_ = true;
     }
     const Source source = rest.find('!') != std::string::npos
@@ -308,7 +308,8 @@ class RecipeReader {
     });
   }
 
-  // Some dims become 1, some leading ones go, and both ways new ones come.
+  // Makes some dims 1 and drops some leading ones. Unless it is one-way, it
+  // also adds leading dims and extents.
   Dims Broadcast(bool one_way) {
     Random& random = builder_.random();
     Dims dims = shape_;
@@ -337,7 +338,7 @@ class RecipeReader {
 
   Builder& builder_;
   const Recipe& recipe_;
-  std::string text_;  // of the expression being read
+  std::string text_;  // text of the expression that is being read
   size_t at_ = 0;
   int32_t type_ = 0;
   bool has_type_ = false;

@@ -1,32 +1,32 @@
-// How each operator of frontends/onnx/operator_table is generated: one row, a
-// line of text where that is enough, a function where it is not.
+// The recipes that generate each operator of frontends/onnx/operator_table: one
+// row each, a line of text if that is enough, otherwise a function.
 //
 //   {"", "Gather", "dfhil?", "T[*1] axis=@a l[k,n]{-$a,$a-1}"},
 //   {"", "Conv", GenerateConv},
 //
-// The text is read from left to right, by spaces. An operand is
+// The text is read from left to right and split at spaces. An operand is
 //
 //   TYPE [dims] {low,high} flags
 //
-// TYPE: T, the row's type (drawn from its letters, builder.h), U, one of
-// another draw of them, or a letter itself. - is an operand that is left out.
-// dims: expressions, by commas. A T whose dims are names that have no value yet
-// is taken from the graph where there is one of that rank, and gives them
-// values. Or: * any shape of at most rank 5 (*2: of rank 2 or more), from then
-// on S; = S again; ~ a shape that broadcasts with S, either way; < one that S
-// need not change for. ".." in front: some more dims, the same ones each time.
-// {}: bounds of the elements. Flags: ? at times left out, with all behind it; !
-// a constant; & no constant.
+// TYPE: T is the row's type (drawn from its letters, builder.h), U is another
+// draw of them; or a letter itself. - is an operand that is left out. dims:
+// expressions separated by commas. A T whose dims are names without a value yet
+// is taken from the graph if there is one of that rank, and gives them values.
+// Or: * any shape of at most rank 5 (*2: of rank 2 or more), which is then S; =
+// S again; ~ a shape that broadcasts with S, either way; < one that broadcasts
+// to S. ".." in front: some more dims, the same ones each time. {}: bounds of
+// the elements. Flags: ? sometimes left out, with all operands after it; ! a
+// constant; & no constant.
 //
-// An attribute is NAME=value, with ? in front: at times left out. value:
-// expressions by commas (more than one, or a comma at the end: a list), or
-// NAME:a|b, one of these strings. NAME starting with $ is no attribute but a
-// name for later.
+// An attribute is NAME=value; with ? in front it is sometimes left out. value:
+// expressions separated by commas (more than one, or a comma at the end: a
+// list), or NAME:a|b, one of these strings. A NAME that starts with $ is not an
+// attribute but a name for later.
 //
 // Expressions: integers, numbers with a point, names, + - * / (of integers
 // rounded down), % , parentheses, a|b one of them, a..b one between (both
-// included; with points a real number), @a an axis of S, whose extent $a
-// becomes, @r the rank of S.
+// included; with points a real number), @a an axis of S, whose extent becomes
+// $a, @r the rank of S.
 #ifndef EMBER_TESTS_RANDOM_MODELS_RECIPE_H_
 #define EMBER_TESTS_RANDOM_MODELS_RECIPE_H_
 
@@ -47,7 +47,7 @@ struct Recipe {
         results(outputs),
         first_opset(first),
         last_opset(last) {}
-  // False where it finds nothing to begin with.
+  // `function` returns false if the graph has no suitable operands.
   Recipe(std::string_view d, std::string_view n,
          bool (*function)(Builder& builder, const Recipe& recipe),
          int first = 1, int last = 100)
@@ -60,17 +60,17 @@ struct Recipe {
   std::string_view domain, name, types, text;
   bool (*generate)(Builder& builder, const Recipe& recipe) = nullptr;
   int results = 1;
-  int first_opset, last_opset;  // of the default domain
+  int first_opset, last_opset;  // opsets of the default domain
 };
 
-// Whether the operator exists at this opset, in the form that is generated.
+// True if the operator exists at this opset, in the form that is generated.
 bool IsAvailable(const Recipe& recipe, int opset);
 
 // Adds the nodes of a recipe and runs them.
 bool Generate(Builder& builder, const Recipe& recipe);
 
-// All rows, and the families, each in the file of its name. An operator may
-// have several.
+// All rows, and the families, each of which is in the file of its name. An
+// operator may have several rows.
 std::span<const Recipe> Recipes();
 std::span<const Recipe> AttentionRecipes();
 std::span<const Recipe> ContractionRecipes();

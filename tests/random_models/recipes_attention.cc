@@ -32,7 +32,7 @@ bool Attention(Builder& b, const Recipe& recipe) {
       const Dims forms[] = {
           {q, past + k}, {1, 1, q, past + k}, {n, heads, q, past + k}};
       if (type == TensorProto::BOOL) {
-        // A row of a mask that hides everything has no meaning.
+        // A row of a mask that hides all keys has no meaning.
         const Value bits =
             b.Operand(TensorProto::FLOAT, forms[b.random().Between(0, 2)]);
         mask = b.Node("Less", {bits.name, b.Scalar(TensorProto::FLOAT, 1.2)});

@@ -7,7 +7,7 @@ namespace {
 
 using onnx::TensorProto;
 
-// [batch..., m, k] x [batch..., k, n], either of them also a vector.
+// [batch..., m, k] x [batch..., k, n]; either of them may be a vector.
 bool MatMul(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick(b.opset() >= 9 ? "fffffdhil" : "fd", 1, 4);
   const int64_t k = x.dims().back();
@@ -49,7 +49,7 @@ bool Gemm(Builder& b, const Recipe& recipe) {
     attributes.emplace_back("alpha", b.random().Real(0.2, 2));
   if (b.random().Chance(0.4)) {
     const double beta = b.random().Real(0.2, 2);
-    // ONNX Runtime leaves it out of products that sum over nothing.
+    // ONNX Runtime ignores `beta` in products that sum over nothing.
     if (k > 0) attributes.emplace_back("beta", beta);
   }
   if (!recipe.domain.empty() && recipe.name == "FusedGemm") {
@@ -64,7 +64,7 @@ bool Gemm(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// A random equation of one to three operands.
+// Makes a random equation of one to three operands.
 bool Einsum(Builder& b, const Recipe& recipe) {
   const std::string letters = "abcdefg";
   std::vector<int64_t> extents;
@@ -102,7 +102,7 @@ bool Einsum(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// What convolutions and windows have in common.
+// Attributes that convolutions and pools have in common.
 struct Window {
   int64_t rank = 2;
   Dims spatial, kernel, strides, dilations, pads;
@@ -132,14 +132,14 @@ Window DrawWindow(Builder& b, const Dims& spatial, bool has_dilations) {
     window.attributes.emplace_back("strides", window.strides);
   if (has_dilations && b.random().Chance(0.5))
     window.attributes.emplace_back("dilations", window.dilations);
-  // Where a stride is wider than its window ONNX Runtime's "same" cuts the
-  // image's edge off.
+  // If a stride is wider than its window, ONNX Runtime's "same" cuts off the
+  // image's edge.
   const bool is_wide = !std::equal(window.strides.begin(), window.strides.end(),
                                    window.kernel.begin(), std::less_equal<>());
   if (!is_wide && b.random().Chance(0.25)) {
     static const auto* const kPads =
         new std::vector<std::string>{"SAME_UPPER", "SAME_LOWER", "VALID"};
-    // ONNX Runtime forgets dilations in a pool's "same".
+    // ONNX Runtime ignores dilations in a pool's "same".
     std::erase_if(window.attributes, [](const onnx::TestAttribute& attribute) {
       return attribute.name == "dilations";
     });
@@ -155,7 +155,7 @@ Dims Append(Dims dims, const Dims& more) {
   return dims;
 }
 
-// Values with batch and channels in front, of rank 3 to 5.
+// Picks a value with batch and channels in front, of rank 3 to 5.
 Value PickImage(Builder& b, std::string_view letters) {
   if (b.random().Chance(0.5)) {
     const Value x = b.Pick(letters, 3, b.random().Chance(0.8) ? 4 : 5);
@@ -241,8 +241,8 @@ bool ConvTranspose(Builder& b, const Recipe& recipe) {
                            {"group", static_cast<int>(groups)}};
   if (b.random().Chance(0.3)) attributes.emplace_back("dilations", dilations);
   if (b.random().Chance(0.3)) attributes.emplace_back("output_padding", extra);
-  // With strides ONNX Runtime takes "same" for the operand's extents, ONNX for
-  // those times the strides.
+  // If there are strides, "same" means the operand's extents in ONNX Runtime,
+  // but those times the strides in ONNX.
   const bool is_dense = std::all_of(strides.begin(), strides.end(),
                                     [](int64_t stride) { return stride == 1; });
   if (is_dense && b.random().Chance(0.3)) {
@@ -342,8 +342,8 @@ bool Resize(Builder& b, const Recipe& recipe) {
   const std::string mode =
       b.random().Pick(std::vector<std::string>{"nearest", "linear", "cubic"});
   const std::string transform = b.random().Pick(*kTransforms);
-  // Aligned corners count extents times scales, which ONNX Runtime cuts to
-  // whole numbers.
+  // Aligned corners multiply extents by scales, and ONNX Runtime truncates the
+  // products to whole numbers.
   const auto scale = [&] {
     return transform == "align_corners"
                ? static_cast<double>(b.random().Between(1, 3))
@@ -425,7 +425,7 @@ bool GridSample(Builder& b, const Recipe& recipe) {
 
 bool AffineGrid(Builder& b, const Recipe& recipe) {
   const bool is_flat = b.random().Chance(0.7);
-  // Of one point between aligned corners ONNX's own code is 0 / 0.
+  // For one point between aligned corners ONNX's own code computes 0 / 0.
   Dims sizes = {b.random().Between(1, 2), 2, b.random().Between(2, 5),
                 b.random().Between(2, 5)};
   if (!is_flat) sizes.push_back(b.random().Between(2, 4));
@@ -442,7 +442,7 @@ bool RoiAlign(Builder& b, const Recipe& recipe) {
       TensorProto::FLOAT, {2, b.random().Between(1, 3),
                            b.random().Between(3, 8), b.random().Between(3, 8)});
   const int64_t count = b.random().Between(1, 4);
-  // Corners in order.
+  // The corners must be in order.
   const std::string low =
       b.Operand(TensorProto::FLOAT, {count, 2}, {0, 3, false}).name;
   const std::string size =

@@ -1,5 +1,5 @@
-// If, Loop and Scan: subgraphs of other recipes, which also use values around
-// them.
+// Recipes of If, Loop and Scan: their subgraphs consist of other recipes and
+// use values from outside, too.
 #include <algorithm>
 
 #include "tests/random_models/recipe.h"
@@ -9,8 +9,8 @@ namespace {
 
 using onnx::TensorProto;
 
-// Recipes that a subgraph is made of: all but those whose subgraphs would grow
-// without end.
+// Adds nodes to a subgraph by all recipes except those whose subgraphs would
+// grow without end.
 void Grow(Builder& body, int64_t nodes) {
   const std::span<const Recipe> recipes = ElementwiseRecipes();
   const std::span<const Recipe> others[] = {
@@ -27,7 +27,7 @@ void Grow(Builder& body, int64_t nodes) {
   }
 }
 
-// A value of the body of this type and these dims, made by it.
+// Returns a value of this type and these dims that the body computes.
 std::string Produce(Builder& body, int32_t type, const Dims& dims,
                     const std::string& base) {
   std::vector<const Value*> made;
@@ -71,7 +71,7 @@ void AddOutput(Builder& body, const std::string& name, bool has_dims = true) {
     tensor.mutable_shape()->add_dim()->set_dim_value(dim);
 }
 
-// An input of the body, which begins with this tensor.
+// Adds an input of the body, whose initial value is this tensor.
 std::string AddInput(Builder& body, const vm::Tensor& tensor) {
   Value value = Builder::MakeValue(body.NewName("b"), tensor, false);
   onnx::ValueInfoProto& input = *body.graph().add_input();
@@ -92,11 +92,12 @@ void SetBody(Builder& b, Builder& body, const char* name) {
   attribute.mutable_g()->Swap(&body.graph());
 }
 
-// What a subgraph gives must be its own.
+// The outputs of a subgraph must be its own values.
 std::string OwnOf(Builder& body, const std::string& name) {
   const auto& own = body.results();
   const auto& outputs = body.graph().output();
-  // ONNX Runtime's memory is not ready for a value that leaves a body twice.
+  // ONNX Runtime's memory does not support a value that is two outputs of a
+  // body.
   const bool is_taken =
       std::any_of(outputs.begin(), outputs.end(),
                   [&](const auto& output) { return output.name() == name; });
@@ -165,7 +166,7 @@ bool Loop(Builder& b, const Recipe& recipe) {
     carried.push_back(AddInput(body, value.tensor));
   }
   Grow(body, b.random().Between(1, 3));
-  // The condition: at times one that ends the loop.
+  // The condition sometimes ends the loop.
   std::string next = go_on;
   if (has_condition && !initial.empty() && initial[0].count() > 0 &&
       body.random().Chance(0.6)) {

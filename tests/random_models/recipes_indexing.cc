@@ -22,8 +22,8 @@ bool Gather(Builder& b, const Recipe& recipe) {
   const int64_t extent =
       x.dims()[static_cast<size_t>((axis + x.rank()) % x.rank())];
   if (extent == 0 || x.count() > 8192) return false;
-  // Of a row of strings ONNX Runtime copies the first one alone, and leaves the
-  // others empty.
+  // If strings are gathered by rows, ONNX Runtime copies only the first one of
+  // a row, and leaves the others empty.
   const bool has_rows = (axis + x.rank()) % x.rank() != x.rank() - 1;
   if (x.type == TensorProto::STRING && has_rows) return false;
   Dims dims;
@@ -70,7 +70,7 @@ bool GatherNd(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Distinct indices unless a reduction makes their order irrelevant.
+// Indices are distinct unless a reduction makes their order irrelevant.
 bool ScatterElements(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("fffdil", 1, 4);
   const int axis = b.Axis(x);

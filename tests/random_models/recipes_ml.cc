@@ -134,9 +134,10 @@ Trees DrawTrees(Builder& b, int64_t features, int64_t targets,
 bool TreeEnsembles(Builder& b, const Recipe& recipe) {
   const Value x = Features(b, "ffdil");
   const bool is_classifier = recipe.name == "TreeEnsembleClassifier";
-  // Of two classes ONNX Runtime tells the second by its sign alone, and of
-  // targets that no tree has a minimum for by itself; ONNX is silent. Both are
-  // in tests/onnx/ml_trees_test.
+  // There are at least three classes: for two, ONNX Runtime recognises the
+  // second by its sign alone. Minima have one target: ONNX Runtime has its own
+  // result for a target without a vote. ONNX does not define either;
+  // tests/onnx/ml_trees_test has both.
   const std::string transform = Transform(b);
   const bool is_sum = is_classifier || b.random().Chance(0.6);
   const int64_t targets = is_classifier ? b.random().Between(3, 4)
@@ -145,7 +146,7 @@ bool TreeEnsembles(Builder& b, const Recipe& recipe) {
                               : 1;
   Trees trees = DrawTrees(b, x.dims()[1], targets, is_classifier);
   Attributes& attributes = trees.attributes;
-  // A target that no leaf adds to has no base value either in ONNX Runtime.
+  // In ONNX Runtime a target to which no leaf adds has no base value either.
   if ((is_classifier || targets == 1) && b.random().Chance(0.4))
     attributes.emplace_back("base_values", Reals(b, targets));
   attributes.emplace_back("post_transform", transform.c_str());

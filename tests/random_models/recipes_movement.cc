@@ -190,7 +190,7 @@ bool Pad(Builder& b, const Recipe& recipe) {
         mode == "constant" ? 3 : std::min<int64_t>(extent - 1, 3);
     low.push_back(b.random().Chance(0.5) ? 0 : b.random().Between(0, most));
     high.push_back(b.random().Chance(0.5) ? 0 : b.random().Between(0, most));
-    // Negative: cut off.
+    // A negative padding cuts elements off.
     if (mode == "constant" && extent > 4 && b.random().Chance(0.1))
       low.back() = -1;
     if (extent == 0 && mode != "constant") return false;
@@ -266,7 +266,7 @@ bool Shape(Builder& b, const Recipe& recipe) {
   const std::string shape = b.Node("Shape", {x.name}, attributes);
   if (b.random().Chance(0.6) && attributes.empty() && x.count() > 0 &&
       x.rank() > 0) {
-    // What exporters make of shapes: sizes that are computed.
+    // Exporters use shapes like this, to compute sizes.
     const Value y = b.Pick("f", 1, 4);
     if (y.count() == x.count()) {
       b.Node("Reshape", {y.name, shape});

@@ -52,8 +52,8 @@ bool GroupNorm(Builder& b, const Recipe& recipe) {
 }
 
 bool MeanVariance(Builder& b, const Recipe& recipe) {
-  // Of few or equal elements ONNX Runtime's mean of squares less the squared
-  // mean is negative at times.
+  // For few or equal elements ONNX Runtime's mean of squares minus the squared
+  // mean is sometimes negative.
   const Value x = b.New(TensorProto::FLOAT,
                         {b.random().Between(1, 2), b.random().Between(1, 4),
                          b.random().Between(3, 9), b.random().Between(3, 9)});
@@ -66,8 +66,8 @@ bool MeanVariance(Builder& b, const Recipe& recipe) {
 bool InstanceNorm(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("f", 3, 5);
   const Dims c = {x.dims()[1]};
-  // Of one element ONNX Runtime's x * k + (bias - mean * k) is off by roundings
-  // of numbers that are three hundred times as large.
+  // For one element ONNX Runtime's x * k + (bias - mean * k) has rounding
+  // errors of numbers that are three hundred times as large.
   int64_t count = 1;
   for (int64_t i = 2; i < x.rank(); ++i)
     count *= x.dims()[static_cast<size_t>(i)];

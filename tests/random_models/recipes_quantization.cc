@@ -8,14 +8,15 @@ namespace {
 
 using onnx::TensorProto;
 
-// The scale and zero point of a quantized tensor, by its type.
+// Returns the scale and zero point of a quantized tensor, by its type.
 Names Scaled(Builder& b, int32_t type, const Dims& dims = {},
              bool is_symmetric = false) {
   const bool is_signed = type == TensorProto::INT8;
   Range zeros = is_signed ? Range{-20, 20, false} : Range{90, 160, false};
   if (is_symmetric) zeros = {0, 0, false};
-  // Each scale a constant of its own: equal scales make every second average a
-  // tie, which no small change of them tells (judge.h: unstable).
+  // Each scale is a constant of its own. Equal scales would make every second
+  // average a tie, which no small change of the scales would show (judge.h:
+  // unstable).
   return {
       b.New(TensorProto::FLOAT, dims, {0.005, 0.08, false}, Source::kConstant)
           .name,
@@ -31,7 +32,8 @@ Value Bytes(Builder& b, int32_t type, const Dims& dims) {
   return b.Operand(type, dims, BytesOf(type));
 }
 
-// A float tensor becomes bytes, which others use as such, or floats again.
+// A float tensor is quantized to bytes, which other recipes use, or dequantized
+// again.
 bool QuantizeDequantize(Builder& b, const Recipe& recipe) {
   const bool is_wide =
       b.opset() >= 21 && recipe.domain.empty() && b.random().Chance(0.1);
@@ -54,7 +56,7 @@ bool QuantizeDequantize(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Blocks of an axis have a scale each.
+// Each block of an axis has its own scale.
 bool Blocked(Builder& b, const Recipe& recipe) {
   if (b.opset() < 21) return false;
   const int64_t n = b.random().Between(1, 4), block = b.random().Between(2, 8),
@@ -85,7 +87,7 @@ bool QLinearMatMul(Builder& b, const Recipe& recipe) {
 bool MatMulInteger(Builder& b, const Recipe& recipe) {
   const int32_t type = b.Type("cC"), weights = b.Type("cC");
   const Dims dims = b.Shape(b.random().Between(2, 3));
-  // Of empty sums ONNX Runtime leaves what is in memory.
+  // ONNX Runtime leaves empty sums uninitialised.
   if (dims.back() == 0) return false;
   Names inputs = {Bytes(b, type, dims).name,
                   Bytes(b, weights, {dims.back(), b.Extent()}).name};
@@ -141,7 +143,8 @@ bool QLinearConv(Builder& b, const Recipe& recipe) {
     inputs.push_back(b.Operand(TensorProto::INT32, {conv.w[0]},
                                {-500, 500, false}, Source::kConstant)
                          .name);
-  // com.microsoft's also takes channels last; both are this one here.
+  // com.microsoft's operator can also have channels last. This form, with
+  // channels first, is valid in both domains.
   b.Node("QLinearConv", inputs, conv.attributes, std::string(recipe.domain));
   return true;
 }
@@ -159,7 +162,7 @@ bool ConvInteger(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Operators of com.microsoft on bytes: x, its scale and zero point, for one or
+// Operators of com.microsoft on bytes: x, its scale and zero point for one or
 // two operands, then those of the result.
 bool QLinear(Builder& b, const Recipe& recipe) {
   const bool is_binary =
@@ -172,7 +175,7 @@ bool QLinear(Builder& b, const Recipe& recipe) {
                       {b.random().Between(1, 2), b.random().Between(1, 9),
                        b.random().Between(2, 8), b.random().Between(2, 8)})
               : Bytes(b, type, b.Shape(b.random().Between(1, 4)));
-  // The only one of its row is 1, for which ONNX Runtime gives 0.
+  // The only element of a row is 1, for which ONNX Runtime gives 0.
   if (recipe.name == "QLinearSoftmax" && x.dims().back() < 2) return false;
   Names inputs = {x.name};
   for (const std::string& name : Scaled(b, type)) inputs.push_back(name);
@@ -185,7 +188,8 @@ bool QLinear(Builder& b, const Recipe& recipe) {
   }
   Attributes attributes;
   Names result = Scaled(b, type);
-  // Not 1 / 256: ONNX Runtime wraps the 256 of a certain 1 to 0.
+  // Not 1 / 256: for a probability of 1, ONNX Runtime's 256 would overflow to
+  // 0.
   if (recipe.name == "QLinearSigmoid" || recipe.name == "QLinearSoftmax")
     result = {b.Scalar(TensorProto::FLOAT, 1.0 / 255),
               b.Integer(type == TensorProto::INT8 ? -128 : 0, type)};

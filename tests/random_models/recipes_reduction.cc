@@ -23,7 +23,7 @@ bool Reduce(Builder& b, const Recipe& recipe) {
              has_logarithm ? Range{0.05, 9, false}
              : is_product  ? Range{-1.5, 1.5, false}
                            : Range{});
-  // ONNX Runtime gives tensors without elements other shapes.
+  // ONNX Runtime gives other shapes to results of tensors without elements.
   if (x.count() == 0) return false;
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < x.rank(); ++i)
@@ -122,8 +122,8 @@ const Recipe kRows[] = {
     {"", "CumSum", Cumulate},
     {"", "Hardmax", "fd", "T[*1] axis=@a"},
     {"", "LogSoftmax", "ffdh", "T[*1] axis=@a"},
-    // Of an empty batch, whose mean ONNX does not define, ONNX Runtime's mean
-    // is 0 without class weights; ours is NaN, as that of ONNX's reference.
+    // ONNX does not define the mean of an empty batch. Without class weights
+    // ONNX Runtime's is 0; ours is NaN, as in ONNX's reference.
     {"", "NegativeLogLikelihoodLoss", "fd",
      "T[n,c,d] l[n,d]{0,c-1} T[c]{0.1,1}? reduction:mean|sum|none"},
     {"", "NonMaxSuppression", NonMaxSuppression},

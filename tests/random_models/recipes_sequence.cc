@@ -7,8 +7,8 @@ namespace {
 
 using onnx::TensorProto;
 
-// A sequence is made, changed and taken apart within one recipe, as only
-// tensors go from one to the next.
+// A sequence is made, changed and taken apart within one recipe, as recipes
+// only pass tensors to each other.
 bool Sequence(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("ffdil", 1, 3);
   std::string sequence;
@@ -125,7 +125,7 @@ bool StringNormalizer(Builder& b, const Recipe& recipe) {
 bool StringSplit(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("t", 0, 2);
   Attributes attributes;
-  // An empty string has one part by ONNX's reference and none by ONNX Runtime.
+  // An empty string has one part in ONNX's reference and none in ONNX Runtime.
   bool has_empty = false;
   for (const std::string& text : *x.tensor.strings)
     has_empty = has_empty || text.empty();

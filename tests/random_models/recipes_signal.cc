@@ -28,8 +28,9 @@ bool Dft(Builder& b, const Recipe& recipe) {
     length = b.random().Between(1, 14);
     inputs.push_back(b.Integer(length));
   }
-  // Where the length is no power of two, ONNX Runtime's inverse of f64 is
-  // divided by it in f32: 1e-8 off, and ours is not.
+  // If the length is not a power of two, ONNX Runtime divides its inverse of
+  // f64 by the length in f32, which causes an error of 1e-8 that ours does not
+  // have.
   const bool is_exact =
       x.type != TensorProto::DOUBLE || (length & (length - 1)) == 0;
   attributes.emplace_back("inverse", is_inverse && is_exact ? 1 : 0);
@@ -64,7 +65,7 @@ bool Stft(Builder& b, const Recipe& recipe) {
 bool WindowFunction(Builder& b, const Recipe& recipe) {
   Attributes attributes = {{"periodic", b.random().Chance(0.5) ? 1 : 0}};
   // Not f64: ONNX Runtime computes that in f32, too. Its zeros are 1e-8, so
-  // that nothing should be divided by them, or asked for their sign.
+  // nothing should be divided by them, or use their sign.
   const std::string window =
       b.Node(std::string(recipe.name),
              {b.Integer(b.random().Between(4, 20), b.Type("li"))}, attributes);
@@ -97,7 +98,8 @@ bool Fft(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Of training: R and T are scalars, X, G and the sums of one shape.
+// Operators for training: R and T are scalars; X, G and the sums have the same
+// shape.
 bool Momentum(Builder& b, const Recipe& recipe) {
   const Dims dims = b.Shape(b.random().Between(0, 3));
   Names inputs = {b.Scalar(TensorProto::FLOAT, 0.1),

@@ -146,8 +146,8 @@ StatusOr<NamedTensors> EvaluateModel(const onnx::ModelProto& model,
 }
 
 StatusOr<std::string> ComparePasses(Engine& engine, const RandomModel& model) {
-  // A stage is the import followed by so many passes. Graphs have no copy, so
-  // each stage begins with the import.
+  // A stage is the import followed by that many passes. Graphs cannot be
+  // copied, so each stage begins with the import.
   NamedTensors before;
   for (size_t stage = 0; stage <= compiler::GraphPipeline().size(); ++stage) {
     EMBER_ASSIGN_OR_RETURN(graph::Graph graph, Engine::Import(model.proto));
@@ -163,7 +163,7 @@ StatusOr<std::string> ComparePasses(Engine& engine, const RandomModel& model) {
         Engine::CompileGraph(std::move(graph), Engine::AllPasses()));
     EMBER_ASSIGN_OR_RETURN(NamedTensors after,
                            engine.Run(module, model.inputs, 0));
-    // Of a value halfway between two steps it may take the other one
+    // A value halfway between two steps may be rounded to the other one
     // (docs/ARCHITECTURE.md).
     const bool may_round = name == "dequantize-late";
     // That pass decides what is rounded to f16 and bf16 at all.

@@ -1,5 +1,5 @@
-// A model by our own engine, in this process: imported, compiled, run on a
-// tier.
+// Imports, compiles and runs a model on a tier by our own engine, in this
+// process.
 //
 //   Engine engine = …;
 //   EMBER_ASSIGN_OR_RETURN(auto module, engine.Compile(model.proto));
@@ -25,8 +25,8 @@ namespace ember::tests {
 
 class Engine {
  public:
-  // device: of tools::OpenDevice. The JIT is loaded when a tier above 0 is
-  // asked for first.
+  // `device` is as in tools::OpenDevice. The JIT is loaded when a tier above 0
+  // is first asked for.
   static StatusOr<std::unique_ptr<Engine>> Open(const std::string& device);
 
   static StatusOr<graph::Graph> Import(const onnx::ModelProto& model);
@@ -35,11 +35,11 @@ class Engine {
   static StatusOr<std::shared_ptr<const vm::Module>> Compile(
       const onnx::ModelProto& model,
       const std::set<std::string>& disabled_passes = {});
-  // Every pass that can be left out, and forming dispatches.
+  // Returns every pass that can be left out, and the forming of dispatches.
   static const std::set<std::string>& AllPasses();
 
   // Inputs that the module does not have are ignored. On a device that is not
-  // the host tier 2 is its kernels.
+  // the host, tier 2 means the device's kernels.
   StatusOr<NamedTensors> Run(const std::shared_ptr<const vm::Module>& module,
                              const NamedTensors& inputs, int tier);
 
@@ -48,14 +48,14 @@ class Engine {
   std::shared_ptr<jit::Jit> jit_;
 };
 
-// The scalar evaluator on the graph as it was imported, without any pass:
-// Unimplemented for graphs with operators that only the program can run.
+// Runs the scalar evaluator on the graph as it was imported, without any pass.
+// kUnimplemented for graphs with operators that only the program can run.
 StatusOr<NamedTensors> EvaluateModel(const onnx::ModelProto& model,
                                      const NamedTensors& inputs);
 
 // Compares the graph after each pass with the one before it, both lowered
-// without further passes and run at tier 0: "" or what differs, the name of the
-// pass first.
+// without further passes and run at tier 0. Returns "" or the pass's name and
+// the difference.
 StatusOr<std::string> ComparePasses(Engine& engine, const RandomModel& model);
 
 }  // namespace ember::tests

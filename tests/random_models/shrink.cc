@@ -14,7 +14,7 @@ namespace {
 
 using onnx::TensorProto;
 
-// The value becomes an input with what the generator found for it.
+// Makes the value an input, with the contents that the generator found for it.
 void MakeInput(RandomModel& model, const std::string& name) {
   const vm::Tensor& tensor = model.values.at(name);
   onnx::GraphProto& graph = *model.proto.mutable_graph();
@@ -50,7 +50,7 @@ StatusOr<RandomModel> Checker::Shrink(const RandomModel& model,
                                       const std::string& detail) {
   RandomModel best = model;
   int tries = 0;
-  // Whether it is still wrong, at the same tier.
+  // True if the candidate is still wrong, at the same tier.
   const auto attempt = [&](RandomModel candidate) -> StatusOr<bool> {
     RemoveDeadNodes(candidate);
     if (candidate.proto.graph().node_size() == 0 || ++tries > 80) return false;
@@ -79,7 +79,7 @@ StatusOr<RandomModel> Checker::Shrink(const RandomModel& model,
         continue;
       const auto& outputs = best.proto.graph().output();
       RandomModel candidate = best;
-      // Either what comes before the value goes, or what comes behind.
+      // Drops either the nodes before the value or those after it.
       const bool is_output = std::any_of(
           outputs.begin(), outputs.end(),
           [&](const auto& output) { return output.name() == name; });

@@ -13,11 +13,11 @@ namespace {
 
 using onnx::TensorProto;
 
-// Operators whose results jump where their operands are equal, whole or zero;
-// that magnify the rounding errors of small operands, as products do; or that
-// ONNX Runtime computes with errors that are large beside their small results:
-// spectra of lengths that are no power of two (of 12 samples it is off
-// by 2.6e-6 of the largest element).
+// Operators whose results jump if their operands are equal, whole or zero; that
+// magnify the rounding errors of small operands, as products do; or that ONNX
+// Runtime computes with errors that are large compared with their small
+// results: spectra whose length is not a power of two (for 12 samples the error
+// is 2.6e-6 of the largest element).
 constexpr std::string_view kSteps[] = {"ArgMax",
                                        "ArgMin",
                                        "Cast",
@@ -50,7 +50,7 @@ constexpr std::string_view kSteps[] = {"ArgMax",
                                        "Shrink",
                                        "ThresholdedRelu"};
 
-// Whether it is one, or has one in a subgraph.
+// True if the node is a step, or has one in a subgraph.
 bool IsStep(const onnx::NodeProto& node) {
   if (std::find(std::begin(kSteps), std::end(kSteps), node.op_type()) !=
       std::end(kSteps))
@@ -62,7 +62,7 @@ bool IsStep(const onnx::NodeProto& node) {
                      });
 }
 
-// The names that it uses, in its subgraphs, too.
+// Collects the names that the node uses, in its subgraphs, too.
 void CollectOperands(const onnx::NodeProto& node,
                      std::vector<std::string>& names) {
   names.insert(names.end(), node.input().begin(), node.input().end());
@@ -92,7 +92,7 @@ StatusOr<std::string> Checker::ExplainBySteps(const RandomModel& model) {
   if (ort_ == nullptr ||
       !std::any_of(graph.node().begin(), graph.node().end(), IsStep))
     return std::string();
-  // ONNX Runtime's values between the nodes.
+  // Makes the values between the nodes outputs, to get ONNX Runtime's.
   RandomModel shown = model;
   auto& outputs = *shown.proto.mutable_graph()->mutable_output();
   outputs.Clear();

@@ -1,4 +1,5 @@
-// Every operator of the frontend's table is generated, or listed with a reason.
+// Tests that every operator of the frontend's table is generated, or listed
+// with a reason.
 #include <gtest/gtest.h>
 
 #include <set>

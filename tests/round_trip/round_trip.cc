@@ -1,12 +1,13 @@
-// parse(print(x)) == x for graph, dispatch and program text, over real models:
+// Tests parse(print(x)) == x for graph, dispatch and program text, over real
+// models:
 //
 //   bazel run //tests/round_trip -- ../shared/corpus/models/onnx
 //       ../shared/corpus/onnx-light
 //
-// Every *.onnx below the given folders that the frontend takes is imported and
-// compiled, with the dims of its recorded data where it is refused without;
-// each form is printed, parsed, and compared as a value and as text. Closes
-// with "N passed, N failed".
+// Every *.onnx below the given folders that the frontend accepts is imported
+// and compiled, with the dims of its recorded data if it is refused without
+// them. Each form is printed, parsed, and compared as a value and as text. The
+// last line is "N passed, N failed".
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -28,7 +29,7 @@ namespace {
 
 struct Counts {
   int graphs = 0;
-  int pinned = 0;  // of the graphs: refused with open dims
+  int pinned = 0;  // graphs that were refused with open dims
   int dispatches = 0;
   int programs = 0;
 };
@@ -45,7 +46,7 @@ Status CheckGraph(const graph::Graph& graph, std::string_view when) {
   return OkStatus();
 }
 
-// With open dims, or pinned to the recorded ones.
+// Imports a model with open dims, or else with the recorded ones.
 StatusOr<graph::Graph> Import(const std::string& path, Counts* counts) {
   StatusOr<graph::Graph> open = onnx::ImportModel(path, {});
   if (open.ok()) return open;
@@ -97,7 +98,8 @@ int main(int argc, char** argv) {
                  "usage: round_trip FOLDER...   (folders with .onnx models)\n");
     return 2;
   }
-  // `bazel run` starts elsewhere; paths are relative to where the user stands.
+  // `bazel run` starts in another folder; paths are relative to the user's
+  // folder.
   if (const char* folder = std::getenv("BUILD_WORKING_DIRECTORY")) {
     std::filesystem::current_path(folder);
   }
@@ -116,7 +118,8 @@ int main(int argc, char** argv) {
       if (status.ok()) {
         ++passed;
       } else if (status.code() == ember::StatusCode::kUnimplemented) {
-        ++refused;  // not a model that this build takes: no text to check
+        // Not a model that this build accepts: there is no text to check.
+        ++refused;
       } else {
         ++failed;
         std::printf("%s: %s\n", path.c_str(), status.ToString().c_str());

@@ -18,7 +18,7 @@ std::string Format(const char* format, Values... values) {
   return text;
 }
 
-// 1, 2 or 5 times a power of ten, at least `value`.
+// Returns 1, 2 or 5 times a power of ten, at least `value`.
 double Round(double value) {
   if (!(value > 0)) return 1;
   const double unit = std::pow(10, std::floor(std::log10(value)));

@@ -1,4 +1,4 @@
-// Lines over time as an SVG, one panel below the other, for people.
+// Plots lines over time as an SVG, one panel below the other, for people.
 //
 //   std::string svg = PlotOverTime({{"memory (MB)", {{"resident", rss}}}},
 //                                  seconds);
@@ -16,11 +16,11 @@ struct PlotLine {
 };
 
 struct PlotPanel {
-  std::string title;  // with the unit
+  std::string title;  // title with the unit
   std::vector<PlotLine> lines;
 };
 
-// times: seconds, ascending. Values are drawn from 0 up.
+// `times` are seconds, ascending. The axis of values begins at 0.
 std::string PlotOverTime(const std::vector<PlotPanel>& panels,
                          const std::vector<double>& times);
 

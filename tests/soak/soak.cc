@@ -1,12 +1,12 @@
-// Several sessions in several threads for minutes or hours, as a server has
-// them: shapes vary at random, kernels are made in the background (tier auto),
-// limits are hit, runs are cancelled, sessions end and others begin. Every
+// Runs several sessions in several threads for minutes or hours, as a server
+// does: shapes vary at random, kernels are made in the background (tier auto),
+// limits are exceeded, runs are cancelled, sessions end and others begin. Every
 // result is compared with tier 0's. Memory and latency over time are written as
 // CSV and SVG.
 //
-// Exit status 1 if a result is wrong, an error is none that was asked for, or
-// memory grows: the mean of the last fifth of the time is more than 5% and 4 MB
-// above that of the second fifth.
+// Exit status 1 if a result is wrong, an error was not provoked, or memory
+// grows: the mean of the last fifth of the time is more than 5% and 4 MB above
+// that of the second fifth.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -46,7 +46,7 @@ struct Counts {
   std::atomic<int64_t> runs{0}, limits{0}, cancelled{0}, sessions{0};
 };
 
-// One second of all threads.
+// Figures of one second, of all threads.
 struct Sample {
   double seconds = 0, megabytes = 0;
   int64_t runs = 0, kernels = 0;
@@ -64,9 +64,10 @@ class Soak {
   Status Run();
 
  private:
-  // A thread that runs models, and what others may do with it meanwhile.
+  // A thread that runs models, and the state that other threads access
+  // meanwhile.
   struct Worker {
-    std::mutex mutex;  // guards what follows
+    std::mutex mutex;  // guards the members below
     vm::Session* running = nullptr;
     std::vector<double> latencies_ms;  // since the last sample
   };
@@ -182,7 +183,7 @@ Status Soak::Work(Worker& worker, uint64_t seed) {
         continue;
       }
       if (!limited.ok()) return limited.status();
-      // Limits hold for each run, and none is the end of the session.
+      // Limits apply to each run; exceeding one does not end the session.
       for (int i = 0; i < 3; ++i) {
         EMBER_RETURN_IF_ERROR(
             RunOne(worker, loaded, **limited, true, random()));
@@ -223,7 +224,7 @@ void Soak::TakeSample(Clock::time_point start) {
   samples_.push_back(sample);
 }
 
-// The mean of a part of the samples.
+// Returns the mean over a part of the samples.
 double Mean(const std::vector<Sample>& samples, double begin, double end,
             double Sample::* value) {
   const auto count = static_cast<double>(samples.size());
@@ -283,7 +284,7 @@ Status Soak::Report() const {
       Mean(samples_, 0.8, 1, &Sample::median_ms),
       Mean(samples_, 0.2, 0.4, &Sample::p99_ms),
       Mean(samples_, 0.8, 1, &Sample::p99_ms), path.c_str(), path.c_str());
-  // A few seconds tell nothing: kernels still come in.
+  // A run of a few seconds says nothing, as kernels are still being compiled.
   if (options_.runs == 0 && after > 1.05 * before && after > before + 4)
     return InternalError("memory grows");
   return OkStatus();
@@ -325,7 +326,7 @@ Status Soak::Run() {
   }
   is_over_ = true;
   for (std::thread& thread : threads) thread.join();
-  // A part of a second is no sample, unless there is nothing else.
+  // A part of a second is not a sample, unless there is no other.
   if (samples_.empty()) TakeSample(start);
   for (const Status& end : ends) EMBER_RETURN_IF_ERROR(end);
   return Report();

@@ -63,7 +63,7 @@ StatusOr<SoakModel> SoakModel::Load(const std::string& path, int64_t variants,
                          vm::Session::Create(model.module_, options));
   std::mt19937_64 random(seed);
   bool runs = false;
-  // Shapes at random are seldom those that a model wants of several inputs.
+  // Random shapes seldom suit a model with several inputs.
   const int64_t most_variants = 100 * variants;
   for (int64_t i = 0; i < (runs ? variants : most_variants); ++i) {
     Variant variant;

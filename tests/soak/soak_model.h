@@ -1,4 +1,5 @@
-// A module for a soak: inputs of many shapes, with what tier 0 makes of them.
+// A module for a soak, with inputs of many shapes and tier 0's results for
+// them.
 //
 //   EMBER_ASSIGN_OR_RETURN(SoakModel model, SoakModel::Load(path, 24, seed));
 //   Status status = session->Run(model.variant(3).inputs, &results);
@@ -23,11 +24,11 @@ class SoakModel {
  public:
   struct Variant {
     std::vector<vm::Tensor> inputs;
-    Status status;  // of tier 0: not all values and shapes suit a model
+    Status status;  // tier 0's status: not all values and shapes suit a model
     std::vector<vm::Tensor> results;
   };
 
-  // Open dims are from 1 to 24. Fails if tier 0 runs none of the variants.
+  // Open dims are from 1 to 24. Error: tier 0 runs none of the variants.
   static StatusOr<SoakModel> Load(const std::string& path, int64_t variants,
                                   uint64_t seed);
 

@@ -1,4 +1,4 @@
-// Portable artifacts: the dialect vhlo in its own encodings.
+// Tests portable artifacts: the dialect vhlo in its own encodings.
 #include "frontends/stablehlo/bytecode.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,9 @@ namespace {
 using stablehlo::BytecodeBuilder;
 using stablehlo::Varint;
 
-// x [2, 3] by y [3, 2] as dot_general_v2, and a loop that adds the product to
-// itself until a counter is 3; bools of a comparison at the end.
+// Makes an artifact: x [2, 3] by y [3, 2] as dot_general_v2, a loop that adds
+// the product to itself until a counter is 3, and bools of a comparison at the
+// end.
 std::string Artifact() {
   BytecodeBuilder b;
   const int f32 = b.Type(Varint(4)), i64 = b.Type(Varint(14)),
@@ -33,7 +34,8 @@ std::string Artifact() {
     return b.Operation("constant_v1", {{"value", number(value)}}, {counter},
                        {});
   };
-  // Values: 0 x, 1 y, 2 product, 3 zero, 4 one, 5 three, 6 and 7 the loop's, 8.
+  // Numbers of values: 0 x, 1 y, 2 product, 3 zero, 4 one, 5 three, 6 and 7 the
+  // loop's results, 8 the comparison.
   const std::string dot = b.Operation(
       "dot_general_v2",
       {{"lhs_batching_dimensions", b.Integers({})},
@@ -42,7 +44,7 @@ std::string Artifact() {
        {"rhs_contracting_dimensions", b.Integers({0})},
        {"precision_config", b.List({b.Enum(11, 0), b.Enum(11, 2)})}},
       {product}, {0, 1});
-  // Of the region: 9 and 10 its arguments.
+  // Values 9 and 10 are the region's arguments.
   const std::string condition = BytecodeBuilder::Region(
       {counter, product}, 3,
       {b.Operation("compare_v1",
@@ -71,7 +73,7 @@ std::string Artifact() {
 TEST(Bytecode, PortableArtifact) {
   const Numbers x = F32({2, 3}, {1, 2, 3, 4, 5, 6});
   const Numbers y = F32({3, 2}, {1, -1, 0, 1, 2, -2});
-  // Of each product, eight.
+  // The result is eight times the product.
   ExpectResults(
       RunProgram(Artifact(), {x, y}),
       {F32({2, 2}, {56, -40, 128, -88}), Bools({2, 2}, {1, 0, 1, 0})});
@@ -88,8 +90,8 @@ TEST(Bytecode, NamesAreThoseOfStableHlo) {
   EXPECT_EQ(module->producer, "ember");
 }
 
-// Attributes in each other, in the order in which they are read: deep ones, and
-// ones that grow with each step.
+// Nested attributes, in the order in which they are read: deep ones, and ones
+// that grow with each step.
 TEST(Bytecode, Nesting) {
   for (const int times : {1, 10}) {
     BytecodeBuilder b;
@@ -109,7 +111,7 @@ TEST(Bytecode, Nesting) {
   }
 }
 
-// A text is there once in the file, and as often in memory as it is named.
+// A text is once in the file, but as often in memory as it is named.
 TEST(Bytecode, LongTextsNamedOften) {
   const auto read = [](size_t length, size_t times) {
     BytecodeBuilder b;
@@ -127,13 +129,13 @@ TEST(Bytecode, LongTextsNamedOften) {
             std::string_view::npos);
 }
 
-// A region says how many values it has, which are made room for.
+// A region gives its number of values, for which memory is allocated.
 TEST(Bytecode, RegionsThatSayTheyHaveManyValues) {
   const auto read = [](int values) {
     BytecodeBuilder b;
     std::vector<std::string> regions(10'000,
                                      BytecodeBuilder::Region({}, values, {}));
-    // No region may have more values than there are bytes behind it.
+    // No region may have more values than there are bytes after it.
     regions.resize(15'000, BytecodeBuilder::Region({}, 0, {}));
     const std::string end = b.Operation("return_v1", {}, {}, {}, regions);
     return stablehlo::ReadBytecode(
@@ -153,7 +155,7 @@ TEST(Bytecode, Errors) {
   EXPECT_EQ(error("ML\xefR"), "bytecode: damaged header");
   EXPECT_EQ(error("ML\xefR" + Varint(99) + std::string("new") + '\0'),
             "bytecode: expected version 0 to 6 of the format, found 99");
-  // Each truncation, and each byte changed: one line.
+  // Each truncation, and each changed byte, gives one line.
   const std::string whole = Artifact();
   for (size_t i = 0; i < whole.size(); ++i) {
     EXPECT_EQ(error(whole.substr(0, i)).find('\n'), std::string::npos);

@@ -1,4 +1,5 @@
-// Operators that move elements, and those that read and write at indices.
+// Cases of operators that move elements, and of those that read and write at
+// indices.
 #include "tests/stablehlo/operator_cases.h"
 
 namespace ember::tests {
@@ -104,7 +105,7 @@ void AddSlices(std::vector<OperatorCase>& cases) {
       %r = stablehlo.real_dynamic_slice %a, %s, %l, %p : (%A, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> %T)";
   cases.back().inputs.pop_back();
   cases.back().results = {I32({2}, {1, 3})};
-  // Starts are moved so that the slice is inside.
+  // Starts are clamped so that the slice is inside.
   cases.push_back(
       {"%r = stablehlo.dynamic_slice %a, %b, %c, sizes = [2, 2] : "
        "(%A, %B, tensor<i64>) -> %T",
@@ -137,7 +138,7 @@ void AddSlices(std::vector<OperatorCase>& cases) {
 }
 
 void AddGathers(std::vector<OperatorCase>& cases) {
-  // Rows, by a clamped index: offsets behind and in front of the batch.
+  // Rows, by a clamped index: offset dims after and before the batch.
   cases.push_back({R"(
       %r = "stablehlo.gather"(%a, %b) {
         dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>,
@@ -159,7 +160,7 @@ void AddGathers(std::vector<OperatorCase>& cases) {
       } : (%A, %B) -> %T)",
                    {I32({3, 3}, Count(9)), I64({2, 2}, {1, 0, 0, 5})},
                    {I32({2, 2, 2}, {1, 2, 4, 5, 3, 4, 6, 7})}});
-  // A batch that goes with that of the indices.
+  // A batch dim that corresponds to one of the indices.
   cases.push_back({R"(
       %r = "stablehlo.gather"(%a, %b) {
         dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>,
@@ -196,7 +197,7 @@ std::string Scatter(const std::string& dims, const std::string& body,
 
 void AddScatters(std::vector<OperatorCase>& cases) {
   const std::string add = "%z = stablehlo.add %x, %y : tensor<i32>";
-  // Indices twice, and outside.
+  // Some indices occur twice, and some are outside.
   const std::string rows =
       "update_window_dims = [1], inserted_window_dims = [0], "
       "scatter_dims_to_operand_dims = [0], index_vector_dim = 1";
@@ -208,12 +209,13 @@ void AddScatters(std::vector<OperatorCase>& cases) {
   cases.push_back({Scatter(rows, "%z = stablehlo.maximum %y, %x : tensor<i32>"),
                    inputs,
                    {I32({3, 2}, {50, 60, 2, 3, 30, 40})}});
-  // No standard combination: one after the other.
+  // A combination that is not a standard one is applied to one update after the
+  // other.
   const std::string twice = R"(%d = stablehlo.add %x, %x : tensor<i32>
         %z = stablehlo.add %d, %y : tensor<i32>)";
   cases.push_back(
       {Scatter(rows, twice), inputs, {I32({3, 2}, {70, 104, 2, 3, 38, 50})}});
-  // All at once, as no index is there twice.
+  // All updates are applied at once, as no index occurs twice.
   cases.push_back(
       {Scatter(rows, twice, ", unique_indices = true"),
        {I32({3, 2}, Count(6)), I64({2, 1}, {2, 0}), I32({2, 2}, {1, 2, 3, 4})},
@@ -226,7 +228,7 @@ void AddScatters(std::vector<OperatorCase>& cases) {
                assign, ", unique_indices = true"),
        {I32({2, 3}, Count(6)), I32({1}, {1}), I32({2, 2}, {10, 20, 30, 40})},
        {I32({2, 3}, {0, 10, 20, 3, 30, 40})}});
-  // A batch that goes with that of the indices.
+  // A batch dim that corresponds to one of the indices.
   cases.push_back(
       {Scatter("inserted_window_dims = [1], input_batching_dims = [0], "
                "scatter_indices_batching_dims = [0], "

@@ -1,4 +1,4 @@
-// Whole programs against plain formulas; names, dims and entries.
+// Tests whole programs against plain formulas; names, dims and entries.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -125,7 +125,7 @@ TEST(Networks, OpenDims) {
       x.push_back(static_cast<double>(i * i % 7));
       y.push_back(x.back() + static_cast<double>(i % 3) + 1);
     }
-    // Row 0, and the last one, as 9 is beyond it.
+    // Row 0, and the last row, as 9 is clamped to it.
     std::vector<double> rows(y.begin(), y.begin() + 3), negative, sums(3);
     rows.insert(rows.end(), y.end() - 3, y.end());
     for (size_t i = 0; i < y.size(); ++i) {
@@ -227,7 +227,7 @@ TEST(Networks, ErrorsNameTheOperation) {
             "model 'm': argument 'a': unsupported type tensor<2xf8E4M3FN>");
 }
 
-// Functions that call each other several times hand a tuple on, member by
+// Functions that call each other several times pass on a tuple, member by
 // member.
 TEST(Networks, LargeTuplesThatAreHandedOnVeryOften) {
   constexpr int kMembers = 1000, kDepth = 15;

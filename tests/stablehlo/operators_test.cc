@@ -1,4 +1,4 @@
-// Each operator against the specification's formula.
+// Tests each operator against the specification's formula.
 #include <gtest/gtest.h>
 
 #include <set>

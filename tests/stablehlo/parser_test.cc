@@ -1,5 +1,5 @@
-// MLIR's text: what is read, that what is printed parses back, and what errors
-// say.
+// Tests the parser of MLIR's text: what it reads, that printed text parses
+// back, and its error messages.
 #include "frontends/stablehlo/parser.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using stablehlo::Attribute;
 using stablehlo::Module;
 using stablehlo::ParseModule;
 
-// Printed, read and printed again.
+// Prints, reads and prints again.
 void ExpectPrintsAndParsesBack(const std::string& text) {
   SCOPED_TRACE(text);
   const auto module = ParseModule(text);
@@ -38,7 +38,7 @@ TEST(Parser, WhatIsPrintedParsesBack) {
       ExpectPrintsAndParsesBack(stablehlo::SampleModel(name));
 }
 
-// The generic form says what the pretty one does.
+// The generic form gives the same module as the pretty one.
 TEST(Parser, FormsAreOneModule) {
   const auto text = [](const std::string& body) {
     return "func.func @main(%a: tensor<2x3xf32>, %z: tensor<f32>) -> () {\n" +
@@ -76,7 +76,7 @@ TEST(Parser, FormsAreOneModule) {
     ASSERT_TRUE(a.ok()) << pretty << "\n" << a.status().ToString();
     ASSERT_TRUE(b.ok()) << generic << "\n" << b.status().ToString();
     std::string printed_a = PrintModule(*a), printed_b = PrintModule(*b);
-    // Names of arguments are no part of what it says.
+    // The names of arguments do not matter.
     for (const auto& [name, number] : {std::pair("%x", "%2"), {"%y", "%3"}}) {
       for (size_t at; (at = printed_b.find(name)) != std::string::npos;)
         printed_b.replace(at, 2, number);
@@ -150,7 +150,7 @@ TEST(Parser, HexDigits) {
   }
 }
 
-// Strings are looked through in blocks: what ends them may be anywhere.
+// Strings are scanned in blocks; their end may be anywhere in one.
 TEST(Parser, StringsOfAllLengths) {
   for (size_t length = 0; length < 100; ++length) {
     for (size_t escape = 0; escape <= length; ++escape) {
@@ -205,7 +205,7 @@ TEST(Parser, Errors) {
             "2:1: expected one function 'f', found two");
 }
 
-// Whatever a file nests has an end with a message.
+// All nesting is limited, with a message.
 TEST(Parser, Depth) {
   const auto nested = [](const std::string& open, const std::string& close,
                          const std::string& inside) {
@@ -227,7 +227,7 @@ TEST(Parser, Depth) {
   };
   for (const std::string& text : texts) {
     const auto module = ParseModule(text);
-    if (module.ok()) continue;  // a location is skipped, however deep
+    if (module.ok()) continue;  // a location is skipped, at any depth
     EXPECT_EQ(module.status().message().find('\n'), std::string_view::npos);
     EXPECT_FALSE(module.status().message().empty());
   }
@@ -236,7 +236,7 @@ TEST(Parser, Depth) {
   EXPECT_FALSE(ParseModule(texts[5]).ok());
 }
 
-// Names that stand for names that stand for … have an end with a message, too.
+// Aliases of aliases of … are limited, too, with a message.
 TEST(Parser, Aliases) {
   const auto chain = [](int links, int times, const std::string& first,
                         const std::string& open, const std::string& close,
@@ -262,8 +262,8 @@ TEST(Parser, Aliases) {
   }
 }
 
-// One type for very many operands is there once, and what values of a large
-// type are handed on to counts as what names stand for.
+// A type of very many operands is stored once. Values of a large type that are
+// passed on count like the text of an alias.
 TEST(Parser, LargeTypesOfManyOperands) {
   std::string type = "!t = tuple<tensor<f32>", operands = "%x", arguments;
   for (int i = 0; i < 10'000; ++i) {
@@ -286,8 +286,8 @@ TEST(Parser, LargeTypesOfManyOperands) {
             std::string::npos);
 }
 
-// What a tensor's elements are is a text: it grows as well when tuples of such
-// tensors are the elements of others, and so does what a text is named for.
+// The element type of a tensor is stored as text. It grows when tuples of such
+// tensors are the elements of others, and so does the text of an alias.
 TEST(Parser, AliasesOfTexts) {
   std::string growing = "!a0 = tensor<1xf32>\n";
   for (int i = 0; i < 12; ++i) {

@@ -1,4 +1,5 @@
-// Operators with regions: reductions, windows, sorting, loops and branches.
+// Cases of operators with regions: reductions, windows, sorting, loops and
+// branches.
 #include <cmath>
 #include <limits>
 
@@ -9,8 +10,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// As JAX writes it: the larger value, of equal ones the lower index; NaN is
-// larger than all.
+// The form that JAX writes: the larger value, or of equal ones the lower index;
+// NaN is larger than all.
 constexpr char kArgMax[] = R"(
       %i = stablehlo.iota dim = 1 : tensor<2x5xi32>
       %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
@@ -40,7 +41,7 @@ void AddReductions(std::vector<OperatorCase>& cases) {
       %r = stablehlo.reduce(%a init: %c) applies stablehlo.or across dimensions = [0, 1] : (%A, tensor<i1>) -> %T)",
                    {Bools({2, 2}, {0, 1, 0, 0})},
                    {Bools({}, {1})}});
-  // Bits are no combiner of the graph.
+  // The graph has no reduction of bits.
   cases.push_back({R"(
       %c = stablehlo.constant dense<-1> : tensor<i32>
       %r = stablehlo.reduce(%a init: %c) applies stablehlo.and across dimensions = [0] : (%A, tensor<i32>) -> %T)",
@@ -49,7 +50,7 @@ void AddReductions(std::vector<OperatorCase>& cases) {
   cases.push_back({kArgMax,
                    {F32({2, 5}, {1, 7, 3, 7, 0, 2, std::nan(""), 9, 1, 0})},
                    {F32({2}, {7, std::nan("")}), I32({2}, {1, 1})}});
-  // A wider sum, by a body in words of the generic form.
+  // A sum in a wider type, with a body in the generic form.
   cases.push_back({R"(
       %c = stablehlo.constant dense<0.0> : tensor<f32>
       %r = "stablehlo.reduce"(%a, %c) ({
@@ -91,7 +92,7 @@ void AddWindows(std::vector<OperatorCase>& cases) {
                           "i32", "0"),
                    {I32({3, 2}, {1, 2, 3, 4, 5, 6})},
                    {I32({2, 2}, {0, 0, 3, 4})}});
-  // The start counts once for each padded place, and once more.
+  // The initial value counts once for each padded position, and once more.
   cases.push_back({Window(add,
                           "window_dimensions = array<i64: 2>, "
                           "padding = dense<[[1, 0]]> : tensor<1x2xi64>",
@@ -157,7 +158,8 @@ void AddSorts(std::vector<OperatorCase>& cases) {
                    inputs,
                    {I32({2, 4}, {1, 2, 3, 3, -1, 0, 0, 5}),
                     F32({2, 4}, {2, 4, 1, 3, 7, 5, 6, 8})}});
-  // Two keys: the integer falls, and where it is equal the float does, too.
+  // Two keys: the integer in descending order, and where it is equal the float
+  // in descending order.
   cases.push_back({Sort(R"(
         %g = stablehlo.compare GT, %x, %y, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
         %e = stablehlo.compare EQ, %x, %y, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -208,7 +210,7 @@ void AddSorts(std::vector<OperatorCase>& cases) {
 }
 
 void AddControl(std::vector<OperatorCase>& cases) {
-  // The factorial of a, whose last factor is taken from outside.
+  // The factorial of a, whose last factor comes from outside of the region.
   cases.push_back({R"(
       %one = stablehlo.constant dense<1> : tensor<i32>
       %r0:2 = stablehlo.while(%i = %one, %p = %one) : tensor<i32>, tensor<i32>
@@ -234,7 +236,7 @@ void AddControl(std::vector<OperatorCase>& cases) {
                      {Bools({}, {chosen}), F32({2}, {3, 4})},
                      {chosen != 0 ? F32({2}, {6, 8}) : F32({2}, {3, 4})}});
   }
-  // The last branch stands for all indices that there are no branches for.
+  // The last branch is taken for all indices without a branch.
   for (const auto& [index, result] : std::vector<std::pair<double, double>>{
            {0, 0}, {1, 10}, {2, 20}, {7, 20}, {-1, 20}}) {
     cases.push_back({R"(

@@ -1,5 +1,5 @@
-// Programs with damaged bytes: any result but a crash. Meant for --config=asan
-// too.
+// Tests programs with damaged bytes: every result but a crash is right. Meant
+// for --config=asan, too.
 #include <gtest/gtest.h>
 
 #include <string>

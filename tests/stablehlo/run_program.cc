@@ -8,7 +8,7 @@
 namespace ember::tests {
 namespace {
 
-// Numbers that no case has, for what does not compare as a number.
+// Replaces values that do not compare as numbers by numbers that no case has.
 void ReplaceSpecial(std::vector<Numbers>& tensors) {
   for (Numbers& tensor : tensors) {
     for (double& value : tensor.values) {

@@ -1,4 +1,4 @@
-// StableHLO programs run end to end: imported, compiled and executed, with
+// Runs StableHLO programs end to end: imports, compiles and executes them, with
 // operands and results written as numbers.
 //
 //   ExpectNumbers(RunProgram(text, {F32({2}, {1, 2})}), {F32({2}, {2, 3})});
@@ -28,8 +28,8 @@ inline Numbers Bools(std::vector<int64_t> dims, std::vector<double> values) {
 // "tensor<2x3xf32>".
 std::string TypeText(const Numbers& numbers);
 
-// A function main of arguments %a, %b, … whose body defines %r (for several
-// results all of its parts), which is returned.
+// Makes a function main with arguments %a, %b, … whose body defines %r (for
+// several results all of its parts), and returns that.
 std::string ProgramOf(const std::vector<Numbers>& inputs,
                       const std::vector<Numbers>& results,
                       std::string_view body);
@@ -38,7 +38,7 @@ StatusOr<std::vector<Numbers>> RunProgram(
     std::string_view text, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
 
-// As ExpectNumbers, where infinities and NaNs are results as any other.
+// Like ExpectNumbers, but infinities and NaNs are results like any other.
 void ExpectResults(StatusOr<std::vector<Numbers>> results,
                    std::vector<Numbers> expected, double tolerance = 1e-5);
 

@@ -1,5 +1,5 @@
-// Operators that make, move, choose and reduce elements, against what their
-// documentation says.
+// Tests operators that make, move, choose and reduce elements, against their
+// documentation.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -537,7 +537,8 @@ TEST(Arrays, Segments) {
   });
 }
 
-// Lists filled with the last value, as zeros are written; half numbers by bits.
+// Lists are filled up with the last value, as zeros are written; half floats
+// are given by their bits.
 TEST(Arrays, ConstantsOfLists) {
   tensorflow::GraphMaker graph;
   tensorflow::AttrValue value;
@@ -557,7 +558,8 @@ TEST(Arrays, ConstantsOfLists) {
                 {F32({4}, {1, 2, 2, 2}), F32({}, {1.5})});
 }
 
-// The last of them is looked up once: it may be long, and stand for very many.
+// The last string of the list is looked up once: it may be long, and fill very
+// many elements.
 TEST(Arrays, ConstantsOfStrings) {
   tensorflow::GraphMaker graph;
   tensorflow::AttrValue value;

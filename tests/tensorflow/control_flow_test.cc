@@ -1,4 +1,4 @@
-// Functions, control flow of both versions, and lists.
+// Tests functions, control flow of both versions, and lists.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -29,7 +29,7 @@ using tensorflow::Type;
 TEST(Functions, Calls) {
   GraphMaker graph;
   graph.Placeholder("x", DT_FLOAT, {2});
-  // Two results, in an order of their own, of an operator with named results.
+  // An operator with named results has two results, in an order of its own.
   graph.Function(
       "top", {"a"},
       {MakeInt("k", 1), MakeNode("best", "TopKV2", {"a", "k:output:0"})},
@@ -97,7 +97,7 @@ TEST(Version2, Case) {
   ExpectNumbers(run(0), {F32({}, {7})});
   ExpectNumbers(run(1), {F32({}, {3})});
   ExpectNumbers(run(2), {F32({}, {10})});
-  // Out of range: the last.
+  // An index out of range takes the last branch.
   ExpectNumbers(run(7), {F32({}, {10})});
   ExpectNumbers(run(-1), {F32({}, {10})});
 }
@@ -121,7 +121,7 @@ TEST(Version2, WhileWithAList) {
        {"list_out", "write:output_handle:0"}});
   graph.Add(MakeInt("zero", 0));
   graph.Node("zeros", "ZerosLike", {"x"});
-  // Nothing but the write in the loop tells the elements' shape.
+  // Only the write in the loop gives the shape of the elements.
   graph.Add(MakeInt("no_shape", -1));
   graph.Node("list", "TensorListReserve", {"no_shape", "n"},
              {Type("element_dtype", DT_FLOAT)});
@@ -166,14 +166,14 @@ TEST(Version1, Cond) {
   graph.Node("on", "Identity", {"pivot:1"});
   graph.Node("switch_add", "Switch", {"x", "p_id"});
   graph.Node("switch_multiply", "Switch", {"x", "p_id"});
-  // Constants of a branch depend on its pivot only.
+  // Constants of a branch only depend on its pivot.
   tensorflow::NodeDef ten = MakeScalar("ten", 10);
   ten.add_input("^on");
   graph.Add(ten);
   graph.Node("sum", "Add", {"switch_add:1", "ten"});
   graph.Node("square", "Mul", {"switch_multiply", "switch_multiply"});
   graph.Node("y", "Merge", {"square", "sum"});
-  // Another of the same predicate, which needs the first.
+  // Another cond with the same predicate, which uses the first one's result.
   graph.Node("again", "Switch", {"y", "p_id"});
   graph.Node("negative", "Neg", {"again"});
   graph.Node("z", "Merge", {"negative", "again:1"});
@@ -187,7 +187,7 @@ TEST(Version1, Cond) {
 }
 
 TEST(Version1, CondThatIsDecided) {
-  // The branch that is not taken may hold what is not supported.
+  // The branch that is not taken may contain unsupported operators.
   GraphMaker graph;
   graph.Placeholder("x", DT_FLOAT, {2});
   graph.Add(
@@ -199,7 +199,7 @@ TEST(Version1, CondThatIsDecided) {
                 {F32({2}, {3, 4})});
 }
 
-// One after the other, each of what the one before gives.
+// Conds in a row, each on the result of the previous one.
 TEST(Version1, CondsInARow) {
   const auto graph = [](int count, bool nested) {
     GraphMaker graph;
@@ -213,7 +213,7 @@ TEST(Version1, CondsInARow) {
       const std::string n = std::to_string(i);
       graph.Node("switch_" + n, "Switch", {before, "p"});
       if (nested) {
-        // Where only a cond in the branch takes what is before.
+        // Only a cond inside the branch uses the previous result.
         graph.Node("inner_" + n, "Switch", {"switch_" + n + ":1", "q"});
         graph.Node("then_" + n, "Neg", {"inner_" + n + ":1"});
         graph.Node("else_" + n, "Abs", {"inner_" + n});
@@ -254,8 +254,8 @@ TEST(Version1, CondsInARow) {
       << deep.ToString();
 }
 
-// while (i < n) { total = total + row[i]; i = i + 1 }, rows in a TensorArray,
-// and another that is written.
+// while (i < n) { total = total + row[i]; i = i + 1 }: the rows are in a
+// TensorArray, and another TensorArray is written.
 TEST(Version1, WhileWithTensorArrays) {
   GraphMaker graph;
   graph.Placeholder("rows", DT_FLOAT, {3, 2});

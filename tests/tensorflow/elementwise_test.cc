@@ -1,4 +1,4 @@
-// Operators that compute element by element, against their formulas.
+// Tests operators that compute element by element, against their formulas.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ const UnaryCase kUnary[] = {
                                            : 0.0; }},
     {"Floor", [](double x) { return std::floor(x); }},
     {"Ceil", [](double x) { return std::ceil(x); }},
-    // Halves to even.
+    // Halves round to even.
     {"Round", [](double x) { return std::nearbyint(x); }},
     {"Rint", [](double x) { return std::nearbyint(x); }},
     {"Sqrt", [](double x) { return std::sqrt(x); }, {0, 0.25, 2, 9}},
@@ -67,7 +67,7 @@ const UnaryCase kUnary[] = {
     {"Relu6", [](double x) { return std::min(std::max(x, 0.0), 6.0); }},
     {"Elu", [](double x) { return x < 0 ? std::expm1(x) : x; }},
     {"Selu", Selu},
-    // The attribute's default.
+    // 0.2 is the attribute's default.
     {"LeakyRelu", [](double x) { return x < 0 ? 0.2 * x : x; }},
     {"OnesLike", [](double) { return 1.0; }},
     {"ZerosLike", [](double) { return 0.0; }},
@@ -220,7 +220,7 @@ TEST(Elementwise, Choices) {
   rows.Input(Bool({2}, {1, 0}));
   rows.Input(F32({2, 2}, {1, 2, 3, 4})).Input(F32({2, 2}, {5, 6, 7, 8}));
   ExpectNumbers(rows.Run(), {F32({2, 2}, {1, 2, 7, 8})});
-  // That of version 2 broadcasts.
+  // The operator of version 2 broadcasts the condition.
   OneOp columns("SelectV2");
   columns.Input(Bool({2}, {1, 0}));
   columns.Input(F32({2, 2}, {1, 2, 3, 4})).Input(F32({2, 2}, {5, 6, 7, 8}));

@@ -1,6 +1,7 @@
-// TensorFlow graphs from anyone, binary and text: importing, compiling, loading
-// and running them under limits must not do harm. Half of the changes are made
-// to bytes, half to aligned words, where constants have their numbers.
+// Fuzzes TensorFlow graphs from strangers, binary and text: importing,
+// compiling, loading and running them under limits must not do harm. Half of
+// the changes are made to bytes, half to aligned words, in which constants have
+// their numbers.
 //
 //   ./dev fuzz --seconds=3600 //tests/tensorflow:import_fuzz_test
 #include <cstddef>

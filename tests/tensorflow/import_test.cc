@@ -1,5 +1,5 @@
-// Files: binary and text, SavedModels with their variables, entries, and what
-// is wrong with them.
+// Tests files: binary and text, SavedModels with their variables, entries, and
+// errors in them.
 #include "frontends/tensorflow/import.h"
 
 #include <gtest/gtest.h>
@@ -69,10 +69,11 @@ TEST(GraphDefs, Entries) {
   graph.Node("sum", "Add", {"a", "b"});
   graph.Node("y", "Neg", {"sum"});
   const std::string file = graph.Finish();
-  // Placeholders that are needed, in the file's order; what nothing uses.
+  // Inputs are the placeholders that are used, in the file's order. Results are
+  // the values that no node uses.
   ExpectNumbers(RunBytes(file, {F32({1}, {1}), F32({1}, {2})}),
                 {F32({1}, {-3})});
-  // Cut: "sum" is given, though nobody says its dims but the user.
+  // A cut graph: "sum" is an input, and only the user gives its dims.
   frontends::ImportOptions cut{.entry = "sum->y"};
   EXPECT_EQ(ErrorOf(RunBytes(file, {F32({2}, {1, 2})}, cut)),
             "model 'model': input 'sum': the model does not say how many dims "
@@ -137,7 +138,7 @@ TEST(GraphDefs, Malformed) {
   EXPECT_EQ(ErrorOf(RunBytes("node { name: \"x\" op: 3 }", {})),
             "model 'model': text of a TensorFlow graph: line 1, column 22: "
             "Expected string, got: 3");
-  // Fields that stand in front of a graph are passed over one by one.
+  // The detection skips fields before a graph one by one.
   std::string fields;
   for (int i = 0; i < 2'000'000; ++i) fields += std::string("\x12\0", 2);
   EXPECT_EQ(frontends::FindFormat(fields), nullptr);
@@ -151,7 +152,7 @@ TEST(SavedModels, VariablesAndSignatures) {
     const std::string folder = Saved("saved", compress);
     const std::string file = frontends::FileOfModel(folder);
     EXPECT_EQ(file, folder + "/saved_model.pb");
-    // Outputs by name: so_far, y.
+    // The outputs are sorted by name: so_far, y.
     ExpectNumbers(RunPath(file, {F32({1, 2}, {1, 2})}),
                   {F32({}, {41}), F32({1, 2}, {10, 200})});
     EXPECT_EQ(ErrorOf(RunPath(file, {}, {.entry = "train"})),
@@ -162,7 +163,8 @@ TEST(SavedModels, VariablesAndSignatures) {
 
 TEST(SavedModels, VariablesThatAreAssignedAreState) {
   const std::string file = Saved("state", false) + "/saved_model.pb";
-  // Zeros before the first run, which the flag says are not the value.
+  // The state is zeros before the first run, and the flag says that it is not
+  // set.
   const auto first =
       RunPath(file, {F32({}, {0}), Bool({}, {0})}, {.entry = "count"});
   ExpectNumbers(first, {F32({}, {42}), F32({}, {42}), Bool({}, {1})});
@@ -194,7 +196,7 @@ TEST(SavedModels, DamagedCheckpoints) {
       std::string::npos);
 }
 
-// Each read compared the checksum of all of it.
+// Each read used to compute the checksum of the whole variable.
 TEST(SavedModels, VariablesThatAreReadVeryOften) {
   constexpr int kDepth = 14;
   constexpr int64_t kElements = 1 << 20;
@@ -245,7 +247,7 @@ TEST(SavedModels, VariablesThatAreReadVeryOften) {
   EXPECT_TRUE(imported.ok()) << imported.status().ToString();
 }
 
-// Keys that share all but a byte with the one before grow with each.
+// Keys that share all but a byte with the previous one grow with each entry.
 TEST(SavedModels, IndexesThatGrow) {
   std::map<std::string, std::string> entries;
   std::string key;
@@ -259,7 +261,8 @@ TEST(SavedModels, IndexesThatGrow) {
                 " bytes in all, found more");
 }
 
-// Each byte of the index changed, each truncation: an error, or what it said.
+// Each changed byte of the index, and each truncation, gives an error or the
+// same values.
 TEST(SavedModels, DamagedIndexes) {
   for (const bool compress : {false, true}) {
     const std::string index = tensorflow::SampleCheckpoint(compress).index;

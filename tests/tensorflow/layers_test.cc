@@ -1,4 +1,4 @@
-// Convolutions, pooling, normalization, products of matrices, images and
+// Tests convolutions, pooling, normalization, products of matrices, images and
 // quantization, against their formulas.
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using tensorflow::Text;
 using tensorflow::Texts;
 using tensorflow::Type;
 
-// [0, 1, 2 …] scaled, so that every element differs.
+// Returns [0, 1, 2 …] times the scale, so that every element differs.
 Numbers Ramp(std::vector<int64_t> dims, double scale = 1) {
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
@@ -30,8 +30,9 @@ Numbers Ramp(std::vector<int64_t> dims, double scale = 1) {
   return F32(std::move(dims), std::move(values));
 }
 
-// The convolution's formula, of x[1, h, w, c] by w[kh, kw, c, o], with padding
-// before each dim and extents of the result given.
+// Computes the convolution of x[1, h, w, c] with w[kh, kw, c, o] by its
+// formula, with the given padding before each dim and the given extents of the
+// result.
 Numbers Convolved(const Numbers& x, const Numbers& w, int64_t stride,
                   int64_t dilation, int64_t low, int64_t extent) {
   const int64_t h = x.dims[1], width = x.dims[2], c = x.dims[3];
@@ -61,7 +62,7 @@ Numbers Convolved(const Numbers& x, const Numbers& w, int64_t stride,
   return y;
 }
 
-// The same with channels first.
+// Returns the image with channels first.
 Numbers ChannelsFirst(const Numbers& x) {
   const int64_t h = x.dims[1], w = x.dims[2], c = x.dims[3];
   Numbers y = F32({1, c, h, w}, {});
@@ -92,7 +93,8 @@ TEST(Layers, Convolution) {
 }
 
 TEST(Layers, DepthwiseConvolution) {
-  // Each channel by weights of its own, two for each: as one with zeros.
+  // Each channel has two filters of its own, which equals a convolution with
+  // zeros for the other channels.
   const Numbers x = Ramp({1, 4, 4, 3}), w = Ramp({2, 2, 3, 2});
   Numbers dense = F32({2, 2, 3, 6}, std::vector<double>(72));
   for (size_t k = 0; k < 4; ++k) {
@@ -108,7 +110,7 @@ TEST(Layers, DepthwiseConvolution) {
   ExpectNumbers(op.Run(), {Convolved(x, dense, 1, 1, 0, 3)});
 }
 
-// y[i * stride + a - low] += x[i] * w[a], of [1, h, h, 1].
+// Computes y[i * stride + a - low] += x[i] * w[a] for [1, h, h, 1].
 Numbers Transposed(const Numbers& x, const Numbers& w, int64_t stride,
                    int64_t low, int64_t extent) {
   const int64_t h = x.dims[1], k = w.dims[0];
@@ -189,7 +191,7 @@ TEST(Layers, Pooling) {
   ExpectNumbers(pool("MaxPool", "VALID", false), {F32({1, 1, 1, 1}, {5})});
   ExpectNumbers(pool("MaxPool", "SAME", false),
                 {F32({1, 2, 2, 1}, {5, 6, 8, 9})});
-  // Padding does not count.
+  // The mean does not count the padding.
   ExpectNumbers(pool("AvgPool", "SAME", false),
                 {F32({1, 2, 2, 1}, {3, 4.5, 7.5, 9})});
   ExpectNumbers(pool("AvgPool", "SAME", true),
@@ -218,7 +220,7 @@ TEST(Layers, Normalization) {
       inference.Run(),
       {F32({1, 1, 2, 2}, {normal(1, 1, 4, 2, 0.5), normal(2, -1, 9, 3, 1),
                           normal(3, 1, 4, 2, 0.5), normal(4, -1, 9, 3, 1)})});
-  // Of the batch's own mean and variance, which are results, too.
+  // Normalizes by the batch's own mean and variance, which are results, too.
   OneOp training("FusedBatchNorm", 3);
   training.Input(F32({1, 1, 3, 1}, {1, 2, 6}));
   training.Constant(F32({1}, {1})).Constant(F32({1}, {0}));
@@ -304,7 +306,7 @@ TEST(Layers, Suppression) {
 }
 
 TEST(Layers, Quantization) {
-  // Steps of 1/15, from -7 of them to 8, so that 0 is one.
+  // Steps of 1/15, from -7 to 8 of them, so that 0 is one.
   OneOp args("FakeQuantWithMinMaxArgs");
   args.Input(F32({4}, {-2, 0, 0.09, 5}));
   args.Attribute(Float("min", -0.45f)).Attribute(Float("max", 0.55f));

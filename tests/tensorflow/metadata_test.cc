@@ -1,4 +1,4 @@
-// What a file says beside its model is kept in the module.
+// Tests that a module keeps the metadata of a TensorFlow file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,8 @@ TEST(TensorFlowMetadata, IsKept) {
               IsEmpty());
 }
 
-// A folder of assets that leads elsewhere puts none of its files into a module.
+// If the folder of assets is a link to another folder, none of its files gets
+// into the module.
 TEST(TensorFlowMetadata, AssetsOfAnotherFolderAreLeftOut) {
   const std::string top = testing::TempDir() + "linked_saved_model";
   std::filesystem::remove_all(top);

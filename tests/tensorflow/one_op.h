@@ -1,5 +1,5 @@
-// One TensorFlow operator, run end to end: a GraphDef is made, imported,
-// compiled and executed, with operands and results written as numbers.
+// Runs one TensorFlow operator end to end: makes a GraphDef, imports, compiles
+// and executes it, with operands and results written as numbers.
 //
 //   OneOp op("LeakyRelu");
 //   op.Input(F32({2}, {1, -2})).Attribute(Float("alpha", 0.5));
@@ -26,7 +26,7 @@ inline Numbers Bool(std::vector<int64_t> dims, std::vector<double> values) {
 tensorflow::DataType FileTypeOf(DType dtype);
 tensorflow::NodeDef ConstNode(const std::string& name, const Numbers& value);
 
-// Imports, compiles and runs a file; all results, state last.
+// Imports, compiles and runs a file. Returns all results, state last.
 StatusOr<std::vector<Numbers>> RunBytes(
     const std::string& file, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
@@ -36,13 +36,13 @@ StatusOr<std::vector<Numbers>> RunPath(
 
 class OneOp {
  public:
-  // `results`: how many are asked for.
+  // `results` is the number of results that are outputs.
   explicit OneOp(std::string op, int results = 1)
       : op_(std::move(op)), results_(results) {}
 
-  // The next operand, given when run.
+  // Adds the next operand, which is given at run time.
   OneOp& Input(Numbers value);
-  // The next operand, known when compiling.
+  // Adds the next operand, which is known at compile time.
   OneOp& Constant(const Numbers& value);
   OneOp& Attribute(const tensorflow::TestAttribute& attribute);
 

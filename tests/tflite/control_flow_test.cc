@@ -1,4 +1,4 @@
-// Subgraphs, state, signatures, open dims.
+// Tests subgraphs, state, signatures, open dims.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,7 +20,7 @@ TestTensor Floats(std::vector<int32_t> shape) {
   return {.shape = std::move(shape)};
 }
 
-// A subgraph y = op(a, b).
+// Adds a subgraph y = op(a, b).
 void Binary(ModelBuilder& m, Code code) {
   m.Subgraph("binary");
   const int a = m.Input(Floats({2})), b = m.Input(Floats({2}));
@@ -97,7 +97,8 @@ std::string Counter() {
   return m.Finish();
 }
 
-// State is zeros before the first run; then each run's is handed to the next.
+// The state is zeros before the first run; then each run's state is passed to
+// the next.
 TEST(ControlFlow, VariablesAreState) {
   const std::string file = Counter();
   const auto graph = tflite::ImportModelBytes(
@@ -145,7 +146,7 @@ TEST(ControlFlow, Signatures) {
             "'square', found 'cube'");
 }
 
-// Dims that the file leaves open take any extent.
+// Dims that the file leaves open accept any extent.
 TEST(ControlFlow, OpenDims) {
   ModelBuilder m;
   TestTensor open = Floats({1, 2});

@@ -1,4 +1,4 @@
-// Operators that compute element by element, against their formulas.
+// Tests operators that compute element by element, against their formulas.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ const UnaryCase kUnary[] = {
     {Code::COS, [](double x) { return std::cos(x); }},
     {Code::FLOOR, [](double x) { return std::floor(x); }},
     {Code::CEIL, [](double x) { return std::ceil(x); }},
-    // Halves to even.
+    // Halves round to even.
     {Code::ROUND, [](double x) { return std::nearbyint(x); }},
     {Code::SIGN, [](double x) { return x > 0   ? 1.0
                                        : x < 0 ? -1.0
@@ -204,7 +204,7 @@ TEST(Elementwise, WithOptions) {
   OneOperator bits(Code::BITCAST);
   bits.Input(F32({1}, {1})).Output(DType::kI32, {1});
   ExpectNumbers(bits.Run(), {I32({1}, {0x3f800000})});
-  // Steps of 0.5 from -1 to 2.75, which is 0 ± whole steps.
+  // Steps of 0.5 from -1 to 2.75, moved so that 0 is a step.
   OneOperator fake(Code::FAKE_QUANT);
   fake.Input(F32({4}, {-3, 0.3, 0.2, 9})).Output(DType::kF32, {4});
   fake.Options(schema::BuiltinOptions::FakeQuantOptions,

@@ -1,6 +1,7 @@
-// TensorFlow Lite files from anyone: importing, compiling, loading and running
-// them under limits must not do harm. Half of the changes are made to bytes,
-// half to aligned words, which is where a FlatBuffer keeps offsets and numbers.
+// Fuzzes TensorFlow Lite files from strangers: importing, compiling, loading
+// and running them under limits must not do harm. Half of the changes are made
+// to bytes, half to aligned words, in which a FlatBuffer stores offsets and
+// numbers.
 //
 //   ./dev fuzz --seconds=3600 //tests/tflite:import_fuzz_test
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What is refused, and with which words; constants in their several forms.
+// Tests refused files and their error messages, and constants in their several
+// forms.
 #include "frontends/tflite/import.h"
 
 #include <gmock/gmock.h>
@@ -99,7 +100,7 @@ TEST(Import, Pins) {
               HasSubstr("expected one of the inputs 'x', found 'z'"));
 }
 
-// Calls that never end, by a subgraph that calls itself.
+// A subgraph that calls itself would never end.
 TEST(Import, EndlessCalls) {
   ModelBuilder m;
   const int x = m.Input({.shape = {2}}), y = m.Output({.shape = {2}});
@@ -116,12 +117,12 @@ TEST(Import, FourBitConstants) {
                           .data = std::string("\xf1\x08")});
   m.Operator(Code::MAXIMUM, {x, w},
              {m.Output({.type = TensorType::INT8, .shape = {3}})});
-  // 1, -1, -8: the lower half first.
+  // The numbers are 1, -1, -8, with the lower half of a byte first.
   ExpectNumbers(RunFile(m.Finish(), {I8({3}, {-100, -100, -100})}),
                 {I8({3}, {1, -1, -8})});
 }
 
-// A subgraph that is called often has one copy of what it unpacks.
+// A subgraph that is called often has one copy of its unpacked constants.
 TEST(Import, FourBitConstantsAreUnpackedOnce) {
   ModelBuilder m;
   const TestTensor bytes{.type = TensorType::INT8, .shape = {3}};
@@ -151,7 +152,7 @@ TEST(Import, FourBitConstantsAreUnpackedOnce) {
   EXPECT_EQ(unpacked[0], unpacked[1]);
 }
 
-// Rows compressed: the first is empty, the others have one element each.
+// Rows are compressed: the first is empty, the others have one element each.
 TEST(Import, SparseConstants) {
   ModelBuilder m;
   auto& fbb = m.fbb();
@@ -179,7 +180,8 @@ TEST(Import, SparseConstants) {
                 {F32({3, 2}, {0, 0, 0, 5, 6, 0})});
 }
 
-// Of a constant [1, 1] of one element with these levels, all of them dense.
+// Returns the error of a constant [1, 1] with one element and these levels, all
+// of them dense.
 std::string SparseError(const std::vector<int32_t>& sizes,
                         const std::vector<int32_t>& blocks,
                         const std::vector<int32_t>& shape = {1, 1}) {
@@ -200,8 +202,8 @@ std::string SparseError(const std::vector<int32_t>& sizes,
   return ErrorOf(m.Finish());
 }
 
-// Blocks in blocks were walked through by as many calls in each other, and
-// dense levels that hold nothing turn by turn, however long they were.
+// The importer used to recurse once for each nested block, and to iterate over
+// dense levels without data, however long they were.
 TEST(Import, SparseLevelsThatTheShapeDoesNotHave) {
   EXPECT_EQ(SparseError({1, 1}, {}), "");
   EXPECT_EQ(SparseError({1, 1, 1, 1}, {0, 1}), "");
@@ -218,8 +220,8 @@ TEST(Import, SparseLevelsThatTheShapeDoesNotHave) {
   EXPECT_THAT(SparseError({0, 0, INT32_MAX, INT32_MAX}, {0, 1}), malformed);
 }
 
-// The same table may be named again and again; what it holds then counts as
-// often.
+// The same table may be named again and again; its contents then count each
+// time.
 TEST(Import, TablesThatAreNamedVeryOften) {
   const auto model = [](uint32_t subgraphs, uint32_t tensors, size_t name,
                         size_t scales) {
@@ -252,7 +254,7 @@ TEST(Import, TablesThatAreNamedVeryOften) {
   }
 }
 
-// Inputs, results and variables of one name.
+// Inputs, results and variables all have one name.
 TEST(Import, VeryManyOfOneName) {
   ModelBuilder m;
   const int x = m.Input({.shape = {1}, .name = "x"});
@@ -263,8 +265,8 @@ TEST(Import, VeryManyOfOneName) {
   EXPECT_EQ(ErrorOf(m.Finish()), "");
 }
 
-// Subgraphs that call each other several times: an operator's long name is cut
-// before it is a part of each node's.
+// Subgraphs call each other several times. An operator's long name is shortened
+// before it becomes a part of each node's name.
 TEST(Import, LongNamesOfOperatorsThatAreCalledVeryOften) {
   constexpr int kDepth = 4, kTimes = 20;
   const std::string name(200'000, 'n');
@@ -296,7 +298,7 @@ TEST(Import, LongNamesOfOperatorsThatAreCalledVeryOften) {
     ASSERT_LT(operation->origin().size(), 600u);
 }
 
-// A FlexBuffer's verifier takes time by the square of its size.
+// The verifier of FlexBuffers takes quadratic time.
 TEST(Import, LongCustomOptions) {
   ModelBuilder m;
   std::vector<int32_t> operands, results;

@@ -1,4 +1,4 @@
-// Layers of real numbers against their definitions: convolutions, pooling,
+// Tests float layers against their definitions: convolutions, pooling,
 // products, reductions, resizing, recurrent layers.
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ struct Image {
   }
 };
 
-// Two groups: 4 channels, weights of 2 each.
+// Two groups: 4 channels, and weights for 2 of them each.
 TEST(Layers, GroupedDilatedConvolution) {
   const Image x{5, 5, 4, Sequence(100)};
   const std::vector<double> w = Sequence(2 * 3 * 3 * 2);
@@ -58,7 +58,8 @@ TEST(Layers, GroupedDilatedConvolution) {
   ExpectNumbers(op.Run(), {F32({1, 1, 1, 2}, expected)});
 }
 
-// What a convolution with the same padding and strides would take from.
+// Adds each element to the positions that a convolution with the same padding
+// and strides would read for it.
 TEST(Layers, TransposedConvolution) {
   const Image x{2, 2, 1, {1, 2, 3, 4}};
   const std::vector<double> w = {1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -71,7 +72,7 @@ TEST(Layers, TransposedConvolution) {
     op.Output(DType::kF32, {1, extent, extent, 1});
     op.Options(BuiltinOptions::TransposeConvOptions,
                schema::CreateTransposeConvOptions(op.fbb(), padding, 2, 2));
-    // SAME: one row of the 5 is cut, at the end.
+    // SAME: one row of the 5 is cut off, at the end.
     std::vector<double> expected(static_cast<size_t>(extent * extent));
     for (int64_t y = 0; y < 2; ++y) {
       for (int64_t c = 0; c < 2; ++c) {
@@ -107,7 +108,7 @@ TEST(Layers, Convolution3D) {
   ExpectNumbers(back.Run(), {F32({1, 2, 1, 1, 1}, {6, 10})});
 }
 
-// SAME: padding does not count.
+// SAME: the padding is not counted.
 TEST(Layers, Pooling) {
   const std::vector<double> x = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const std::pair<Code, std::vector<double>> cases[] = {
@@ -176,7 +177,7 @@ TEST(Layers, Reductions) {
 }
 
 TEST(Layers, ResizeBilinear) {
-  // One row of two to four: positions by each of the three rules.
+  // A row of two is resized to four, with positions by each of the three rules.
   const struct {
     bool align_corners, half_pixel;
     std::vector<double> expected;
@@ -218,7 +219,8 @@ TEST(Layers, ResizeNearest) {
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// One unit and one input; gates in the order input, forget, cell, output.
+// One unit and one input; the gates are in the order input, forget, cell,
+// output.
 struct Lstm {
   double input_weights[4], recurrent[4], bias[4];
   double hidden = 0, cell = 0;
@@ -232,7 +234,7 @@ struct Lstm {
   }
 };
 
-// The state after a run is what the next one begins with.
+// The state after a run is the initial state of the next one.
 TEST(Layers, UnidirectionalLstm) {
   Lstm lstm{{0.5, -0.25, 1, 0.75}, {0.1, 0.2, -0.3, 0.4}, {0, 1, 0.5, -0.5}};
   OneOperator op(Code::UNIDIRECTIONAL_SEQUENCE_LSTM);

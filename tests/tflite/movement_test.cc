@@ -1,4 +1,4 @@
-// Operators that move, choose and place elements.
+// Tests operators that move, choose and place elements.
 #include <flatbuffers/flexbuffers.h>
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TEST(Movement, Padding) {
   pad.Input(F32({1, 2}, {1, 2})).Constant(I32({2, 2}, {1, 0, 0, 1}));
   pad.Constant(F32({1}, {9})).Output(DType::kF32, {2, 3});
   ExpectNumbers(pad.Run(), {F32({2, 3}, {9, 9, 9, 1, 2, 9})});
-  // Stored integers are padded with what stands for 0.
+  // Stored integers are padded with their zero point.
   OneOperator stored(Code::PAD);
   stored.Input({DType::kI8, {2}, {1, 2}}, {0.5f, -7});
   stored.Constant(I32({1, 2}, {1, 1})).Output(DType::kI8, {4}, {0.5f, -7});
@@ -305,7 +305,7 @@ TEST(Movement, AlongADim) {
   ExpectNumbers(set.Run(), {F32({2, 3}, {8, 2, 3, 4, 9, 6})});
 }
 
-// Two boxes that overlap, and one apart.
+// Two boxes overlap, and a third one is apart.
 TEST(Movement, Suppression) {
   const std::vector<double> boxes = {0, 0, 1, 1, 0, 0.1, 1, 1.1, 5, 5, 6, 6};
   OneOperator op(Code::NON_MAX_SUPPRESSION_V4);
@@ -326,7 +326,7 @@ TEST(Movement, Suppression) {
                 {I32({3}, {1, 2, 0}), F32({3}, {0.9, 0.7, 0}), I32({}, {2})});
 }
 
-// Three anchors of size 1; encodings of 0 are the anchors themselves.
+// Three anchors of size 1; an encoding of 0 is the anchor itself.
 TEST(Movement, DetectionPostProcess) {
   OneOperator op("TFLite_Detection_PostProcess");
   op.Input(F32({1, 3, 4}, std::vector<double>(12, 0)));

@@ -1,5 +1,5 @@
-// One TensorFlow Lite operator, run end to end: a file is made, imported,
-// compiled and executed, with operands and results written as numbers.
+// Runs one TensorFlow Lite operator end to end: makes a file, imports, compiles
+// and executes it, with operands and results written as numbers.
 //
 //   OneOperator op(schema::BuiltinOperator::ABS);
 //   op.Input(F32({2}, {-1, 2}));
@@ -24,7 +24,7 @@ namespace ember::tests {
 
 namespace schema = tflite::schema;
 
-// Of a tensor with one scale.
+// The quantization of a tensor with one scale.
 struct Scale {
   float scale = 0;
   int64_t zero_point = 0;
@@ -32,7 +32,7 @@ struct Scale {
 
 schema::TensorType TypeOf(DType dtype);
 
-// Imports, compiles and runs a file; all results, state last.
+// Imports, compiles and runs a file. Returns all results, state last.
 StatusOr<std::vector<Numbers>> RunFile(
     const std::string& file, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
@@ -43,16 +43,16 @@ class OneOperator {
   explicit OneOperator(std::string custom)
       : code_(schema::BuiltinOperator::CUSTOM), custom_(std::move(custom)) {}
 
-  // The next operand, given when run.
+  // Adds the next operand, which is given at run time.
   OneOperator& Input(Numbers value, Scale scale = {});
-  // The next operand, known when compiling.
+  // Adds the next operand, which is known at compile time.
   OneOperator& Constant(const Numbers& value, Scale scale = {});
   OneOperator& ConstantWithScales(const Numbers& value,
                                   std::vector<float> scales, int axis);
-  // A variable, which is zeros before the first run.
+  // Adds a variable, which is zeros before the first run.
   OneOperator& Variable(DType dtype, const std::vector<int64_t>& dims);
   OneOperator& Absent();
-  // The shape is what the file says, which nothing depends on.
+  // The shape is the one in the file, which the importer does not use.
   OneOperator& Output(DType dtype, const std::vector<int64_t>& dims = {},
                       Scale scale = {});
   template <typename Offset>
@@ -67,7 +67,7 @@ class OneOperator {
   }
   flatbuffers::FlatBufferBuilder& fbb() { return model_.fbb(); }
 
-  // Inputs are followed by state, if there is any.
+  // `state`, if there is any, comes after the inputs.
   StatusOr<std::vector<Numbers>> Run(std::vector<Numbers> state = {});
 
  private:

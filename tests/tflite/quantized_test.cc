@@ -1,5 +1,5 @@
-// Quantized operators, bit for bit against TensorFlow Lite's formulas, which
-// stand here once more in plain C++ (gemmlowp's rounding).
+// Tests quantized operators bit for bit against TensorFlow Lite's formulas,
+// which are repeated here in plain C++ (gemmlowp's rounding).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,8 @@ int32_t RoundingDivide(int32_t x, int exponent) {
 
 enum class Halves { kUp, kAwayFromZero };
 
-// Products of matrices round halves up, all others away from zero.
+// Products of matrices round halves up, all other operators round them away
+// from zero.
 int32_t Scaled(int32_t x, double scale, Halves halves = Halves::kAwayFromZero) {
   int shift = 0;
   auto multiplier = static_cast<int64_t>(
@@ -87,8 +88,8 @@ void ExpectExactly(const StatusOr<std::vector<Numbers>>& results,
   EXPECT_EQ((*results)[0].values, expected.values);
 }
 
-// [1, 4, 4, 3] by 3x3 with SAME padding and stride 2, 5 channels with a scale
-// each.
+// [1, 4, 4, 3] by 3x3 with SAME padding and stride 2; 5 channels, each with its
+// own scale.
 TEST(Quantized, ConvolutionPerChannel) {
   Random random;
   for (int round = 0; round < 20; ++round) {
@@ -114,7 +115,7 @@ TEST(Quantized, ConvolutionPerChannel) {
           for (int dy = 0; dy < 3; ++dy) {
             for (int dx = 0; dx < 3; ++dx) {
               const int y = oy * 2 + dy, column = ox * 2 + dx;
-              if (y >= 4 || column >= 4) continue;  // all padding is after
+              if (y >= 4 || column >= 4) continue;  // all padding is at the end
               for (int i = 0; i < 3; ++i) {
                 sum += (static_cast<int>(
                             x[static_cast<size_t>((y * 4 + column) * 3 + i)]) -
@@ -268,7 +269,7 @@ TEST(Quantized, Multiply) {
   }
 }
 
-// Halves away from zero, of the stored integers.
+// Halves of the stored integers round away from zero.
 TEST(Quantized, AveragePool) {
   const std::vector<double> x = {-5, -4, 0, 1, 3, -2, 7, 8};
   OneOperator op(Code::AVERAGE_POOL_2D);
@@ -311,7 +312,7 @@ TEST(Quantized, Quantize) {
   ExpectExactly(again.Run(), {DType::kI8, {100}, expected});
 }
 
-// All 256 operands of functions that are tables.
+// All 256 operands of functions that are computed by tables.
 TEST(Quantized, Tables) {
   std::vector<double> x;
   for (int i = -128; i < 128; ++i) x.push_back(i);
@@ -359,8 +360,8 @@ TEST(Quantized, Activations) {
   ExpectExactly(leaky.Run(), {DType::kI8, {256}, sloped});
 }
 
-// Sums of 16-bit activations and 8-bit weights have 64-bit biases, and one
-// rounding by a multiplier of 15 bits.
+// Sums of 16-bit activations and 8-bit weights have 64-bit biases, and are
+// rounded once, by a multiplier of 15 bits.
 TEST(Quantized, SixteenBits) {
   Random random;
   const auto x = random.Integers(8, -32768, 32767),

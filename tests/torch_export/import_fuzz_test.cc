@@ -1,7 +1,8 @@
-// Archives of torch.export from anyone: importing, compiling, loading and
-// running them under limits must not do harm. An input is an archive, of which
-// bytes or words change, or the JSON of a program, put into an archive with all
-// tensors of the samples, of which parts are replaced by others.
+// Fuzzes archives of torch.export from strangers: importing, compiling, loading
+// and running them under limits must not do harm. An input is an archive, whose
+// bytes or words are changed, or the JSON of a program, whose parts are
+// replaced by others and which is put into an archive with all tensors of the
+// samples.
 //
 //   ./dev fuzz --seconds=3600 //tests/torch_export:import_fuzz_test
 #include <algorithm>
@@ -31,8 +32,8 @@ const torch_export::ProgramBuilder& AllTensors() {
   return *tensors;
 }
 
-// A string, number or word of the JSON from some place on, or a list or object
-// with all that is in it: where it is, and how long.
+// Returns the position and length of a string, number or word of the JSON from
+// some position on, or of a list or object with its contents.
 std::pair<size_t, size_t> PartFrom(std::string_view json, size_t at) {
   constexpr std::string_view kBetween = " ,:]}";
   at = std::min(json.find_first_not_of(kBetween, at), json.size());
@@ -53,7 +54,7 @@ std::pair<size_t, size_t> PartFrom(std::string_view json, size_t at) {
   return {at, end - at};
 }
 
-// Replaces a part by another of the same JSON, or by one that is at some edge.
+// Replaces a part by another of the same JSON, or by an edge case.
 std::string WithOtherPart(std::string json, std::mt19937_64& random) {
   static constexpr std::string_view kEdges[] = {
       "0",  "-1", "1",    "2",     "9223372036854775807",  "-3",

@@ -1,4 +1,4 @@
-// Whole programs: layers, open dims, control flow, state, both layouts of
+// Tests whole programs: layers, open dims, control flow, state, both layouts of
 // archives.
 #include "frontends/torch_export/import.h"
 
@@ -37,7 +37,7 @@ std::vector<uint8_t> Floats(const std::vector<float>& values) {
   return bytes;
 }
 
-// -3 … 3, again and again.
+// Returns images with the values -3 … 3, again and again.
 Numbers Images(int64_t count) {
   Numbers images = F32({count, 1, 4, 4}, {});
   for (int64_t i = 0; i < count * 16; ++i)
@@ -73,7 +73,7 @@ TEST(Import, TransformerBlockForAnyLength) {
       {1, 3, 4}, {1.192667, 2.234749, 3.276831, 4.318913, 0.232373, -0.702856,
                   1.361915, 2.426685, 1.958618, 1.932879, -0.092859, 0.881402});
   ExpectNumbers(RunArchive(SampleModel("block"), {x}), {y});
-  // Its mask's type is passed by name, which old files do not say.
+  // The type of its mask is passed by name, which old files do not give.
   ExpectNumbers(RunArchive(SampleProgram("block").OldArchive(), {x}), {y});
 }
 
@@ -92,7 +92,7 @@ TEST(Import, LoopsThatTheRunCounts) {
                 {F32({2}, {200, 2})});
 }
 
-// map and scan, over an axis that is open.
+// Tests map and scan over an open axis.
 TEST(Import, ScansAndMaps) {
   GraphText add;
   add.TensorInput("total", DType::kF32, {"2"});
@@ -165,7 +165,7 @@ TEST(Import, BuffersThatChangeAreState) {
                 {F32({2}, {13, 26}), F32({2}, {12, 24}), on});
 }
 
-// Programs that are not functional: add_ on a buffer, and on an input.
+// Programs that are not functional: add_ on a buffer and on an input.
 TEST(Import, WhatIsWrittenInPlaceIsStateToo) {
   ProgramBuilder p;
   p.Buffer("b_count", "count", DType::kF32, {2}, Floats({0, 0}));
@@ -174,7 +174,8 @@ TEST(Import, WhatIsWrittenInPlaceIsStateToo) {
   p.Node("aten.mul_.Tensor", {T("x"), Int(3)}, "mul_");
   p.Node("aten.add.Tensor", {T("x"), T("b_count")}, "add");
   p.Output("add");
-  // x is x * 3; the buffer, all zeros at first, needs no flag.
+  // The input x becomes x * 3. The buffer is zeros at first, so it needs no
+  // flag.
   ExpectNumbers(RunArchive(p.Archive(), {F32({2}, {1, 2}), F32({2}, {5, 5})}),
                 {F32({2}, {9, 12}), F32({2}, {3, 6}), F32({2}, {6, 6})});
 }
@@ -217,7 +218,7 @@ TEST(Import, ResultsAreCalledAsTheKeysOfDicts) {
   };
   EXPECT_EQ(names(p.Archive()),
             (std::vector<std::string>{"y", "all_0", "all_1"}));
-  // One that is not of as many results.
+  // An arrangement with another number of results.
   p.Arranged("[1, " + leaf + "]");
   EXPECT_EQ(names(p.Archive()),
             (std::vector<std::string>{"neg", "abs_1", "neg_2"}));
@@ -249,11 +250,11 @@ TEST(Import, ExpressionsOfDims) {
       RunArchive(archive,
                  {F32({2, 2}, {1, 2, 3, 4}), F32({4}, {10, 20, 30, 40})}),
       {F32({4}, {11, 22, 33, 44}), I64({3}, {0, 1, 2}), I64({}, {7})});
-  // The run checks that one is twice the other.
+  // The run checks that one dim is twice the other.
   EXPECT_FALSE(
       RunArchive(archive, {F32({2, 2}, {1, 2, 3, 4}), F32({3}, {1, 2, 3})})
           .ok());
-  // A pin of either dim pins both.
+  // Pinning either dim pins both.
   const StatusOr<graph::Graph> pinned =
       ImportArchive(archive, {.input_shapes = {{"y", {6}}}});
   ASSERT_TRUE(pinned.ok()) << pinned.status().message();
@@ -282,7 +283,7 @@ TEST(Import, RangesAreChecked) {
                     {.input_shapes = {{"x", {9}}}});
 }
 
-// Numbers as inputs: given when compiling, or when running.
+// Numbers are inputs: given at compile time, or at run time.
 TEST(Import, NumbersAsInputs) {
   ProgramBuilder p;
   p.Input("x", DType::kF32, {"4"});

@@ -1,5 +1,5 @@
-// Programs of torch.export, run end to end: an archive is imported, compiled
-// and executed, with operands and results written as numbers.
+// Runs programs of torch.export end to end: imports, compiles and executes an
+// archive, with operands and results written as numbers.
 //
 //   ExpectNode("aten.relu.default", {torch_export::Tensor("x0")},
 //              {F32({2}, {-2, 3})}, {F32({2}, {0, 3})});
@@ -25,14 +25,14 @@ StatusOr<std::vector<Numbers>> RunArchive(
     const std::string& archive, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
 
-// The first results of one node, whose inputs are called x0, x1 …; `unread`
-// more are not read.
+// Expects these first results of one node, whose inputs are called x0, x1 ….
+// `unread` further results are not read.
 void ExpectNode(const std::string& target,
                 const std::vector<torch_export::Given>& arguments,
                 const std::vector<Numbers>& inputs,
                 const std::vector<Numbers>& expected, size_t unread = 0);
 
-// One line that has the part in it.
+// Expects an error of one line that contains the part.
 void ExpectImportError(const std::string& archive, const std::string& part,
                        const frontends::ImportOptions& options = {});
 

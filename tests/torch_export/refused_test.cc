@@ -1,4 +1,4 @@
-// What is refused, and how it is said.
+// Tests refused programs and their error messages.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,7 +20,7 @@ torch_export::Given T(const std::string& name) {
   return torch_export::Tensor(name);
 }
 
-// A program of x: f32[2] whose JSON has a text replaced.
+// Returns a program of x: f32[2] with a text of its JSON replaced.
 std::string Changed(const std::string& from, const std::string& to) {
   ProgramBuilder p;
   p.Input("x", DType::kF32, {"2"});
@@ -168,8 +168,8 @@ TEST(Refused, GraphsThatAreNestedWithoutEnd) {
                     "expected at most 32 graphs within each other");
 }
 
-// What a program says of its results' names may be nested as deep as it likes:
-// they then have those of the nodes.
+// The names of a program's results may be nested to any depth. Beyond a limit
+// results get the names of their nodes.
 TEST(Refused, NamesOfResultsThatAreNestedWithoutEnd) {
   constexpr size_t kDepth = 1'000'000;
   ProgramBuilder p;

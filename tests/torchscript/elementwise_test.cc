@@ -1,4 +1,4 @@
-// Operators on elements, numbers and types against their definitions.
+// Tests operators on elements, numbers and types against their definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -269,8 +269,8 @@ TEST(Elementwise, Integers) {
     ExpectTorch(expression, {a, b}, {I64({4}, expected)});
 }
 
-// The type of a result: dims before no dims before numbers, higher categories
-// first.
+// The type of a result: tensors with dims have priority over tensors without,
+// and these over numbers; higher categories come first.
 TEST(Elementwise, Promotion) {
   const Numbers i = I32({2}, {1, 2});
   const Numbers f = F32({2}, {0.5, 1.5});
@@ -297,7 +297,7 @@ TEST(Elementwise, Promotion) {
   ExpectTorch("torch.to(x0, 4)", {f}, {I64({2}, {0, 1})});
   ExpectTorch("torch.to(x0, dtype=11)", {f}, {Bools({2}, {1, 1})});
   ExpectTorch("torch.type_as(x0, x1)", {f, i}, {I32({2}, {0, 1})});
-  // In place the type stays.
+  // An operator in place keeps the type.
   ExpectTorch("torch.mul_(x0, 1.5)", {i}, {I32({2}, {1, 3})});
 }
 

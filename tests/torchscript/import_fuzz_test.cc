@@ -1,6 +1,6 @@
-// TorchScript archives from anyone: importing, compiling, loading and running
-// them under limits must not do harm. Half of the changes are made to bytes,
-// half to words.
+// Fuzzes TorchScript archives from strangers: importing, compiling, loading and
+// running them under limits must not do harm. Half of the changes are made to
+// bytes, half to words.
 //
 //   ./dev fuzz --seconds=3600 //tests/torchscript:import_fuzz_test
 #include <cstddef>
@@ -23,7 +23,8 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   return 0;
 }
 
-// The parts of an archive, on their own too: what ZIP packs changes little.
+// The parts of an archive are parsed by themselves, too: changes of packed
+// bytes change little.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace ember;
   (void)torchscript::Pickle::Read({data, size});

@@ -1,5 +1,5 @@
-// Whole models: control flow, state, views, inputs and results, and what is
-// refused.
+// Tests whole models: control flow, state, views, inputs and results, and
+// refused models.
 #include "frontends/torchscript/import.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(Import, LoopsThatTheRunEnds) {
 }
 
 TEST(Import, StateThatBeginsWithNumbers) {
-  // The attributes are inputs behind x, zeros at first, and results behind y.
+  // The attributes are inputs after x, zeros at first, and results after y.
   const std::string archive = SampleModel("counter");
   const StatusOr<graph::Graph> graph = Import(archive);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
@@ -119,7 +119,8 @@ TEST(Import, StateThatTheFirstCallMakes) {
 }
 
 TEST(Import, WritesThroughViews) {
-  // Row 1 is 7, then column 1 is 1, then every second element times 10.
+  // Row 1 becomes 7, then column 1 becomes 1, then every second element is
+  // multiplied by 10.
   ExpectNumbers(RunTorchArchive(SampleModel("views"), {kInput}),
                 {F32({2, 3}, {10, 1, 30, 7, 10, 7})});
 }
@@ -146,8 +147,8 @@ TEST(Import, WritesInBranchesAreMerged) {
   ExpectNumbers(RunTorch(body, {F32({2}, {-1, 0})}), {F32({2}, {0, 0})});
 }
 
-// What one branch alone changes is handed through the other one, behind what
-// that has taken from around by then.
+// A value that only one branch changes is passed through the other one, after
+// the values that that branch has captured from outside by then.
 TEST(Import, WhatOneBranchAloneChanges) {
   const std::string body =
       "e = x2\n"
@@ -165,7 +166,7 @@ TEST(Import, WhatOneBranchAloneChanges) {
 }
 
 TEST(Import, LoopsOverOpenExtents) {
-  // As many iterations as there are rows.
+  // The loop has an iteration for each row.
   ArchiveBuilder archive;
   archive.Code(R"(class Net(Module):
   def forward(self: __torch__.Net,
@@ -221,7 +222,8 @@ TEST(Import, NumbersAsArguments) {
   ExpectNumbers(
       RunTorchArchive(archive, {F32({2}, {1, 2}), I64({}, {3})}, options),
       {F32({2}, {3.5, 6.5})});
-  // A value makes it a constant, and an argument with a default an input.
+  // A given value makes the argument a constant. An argument with a default can
+  // also be an input.
   const auto three = std::make_shared<int64_t>(3);
   options.input_values["times"] = {
       .dtype = DType::kI64,
@@ -329,7 +331,7 @@ TEST(Import, WhatTheModelRaises) {
 }
 
 TEST(Import, WhatIsOneThingOrAnother) {
-  // Only what is used of it is an error.
+  // Only used values can be errors.
   const std::string start =
       "if bool(torch.gt(torch.sum(x0), 0)):\n"
       "  y = torch.sum(x0)\n"
@@ -404,7 +406,7 @@ TEST(Import, WorkIsBounded) {
   fails_with("return x0" + std::string(5000, '.') + "y", "expected a name");
 }
 
-// Whatever walks through lists ends, and charges for what it meets.
+// Every walk through lists ends, and charges for each item.
 constexpr char kHoldsItself[] =
     "l = annotate(List[int], [])\n"
     "_0 = torch.append(l, l)\n"
@@ -433,7 +435,8 @@ TEST(Import, BranchesLeaveNoListThatHoldsItself) {
               "found more");
 }
 
-// 8 levels of 8 items: few lists that are 16 million items, seen as a tree.
+// 8 levels of 8 items: few lists, but 16 million items if they are expanded to
+// a tree.
 TEST(Import, LooksForItemsInListsOnly) {
   ExpectError(TorchArchive("return torch.__contains__(3, x0)", {kInput}),
               "expected something to look in, found the int 3");
@@ -471,10 +474,10 @@ TEST(Import, ListsThatAreHeldManyTimes) {
               code);
 }
 
-// What nothing changes is no state, however the lists hold one another and
+// Lists that do not change are not state, however they contain each other and
 // however long they are.
 TEST(Import, ListsOfModulesStayAsTheyAre) {
-  // Memoized, with 200 items that are the list itself.
+  // A memoized list with 200 items that are the list itself.
   std::string itself = "]q\x01(";
   for (int i = 0; i < 200; ++i) itself += "h\x01";
   std::string numbers = "](";
@@ -494,7 +497,7 @@ TEST(Import, ListsOfModulesStayAsTheyAre) {
   }
 }
 
-// No truncation or changed byte may do harm.
+// Truncated files and changed bytes must not do harm.
 TEST(Import, DamagedFiles) {
   for (const std::string_view name : torchscript::SampleModelNames()) {
     const std::string archive = SampleModel(name);

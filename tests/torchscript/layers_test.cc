@@ -1,4 +1,4 @@
-// Layers against formulas that are written out here.
+// Tests layers against formulas that are written out here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace ember::tests {
 namespace {
 
-// Numbers that are not alike, in [-1, 1].
+// Returns numbers in [-1, 1] that all differ.
 Numbers Varied(std::vector<int64_t> dims, int seed) {
   Numbers numbers = F32(std::move(dims), {});
   int64_t count = 1;
@@ -29,7 +29,7 @@ double At(const Numbers& x, const std::vector<int64_t>& index) {
   return x.values[static_cast<size_t>(at)];
 }
 
-// The definition, one output at a time.
+// Computes the definition, one output at a time.
 Numbers Conv2d(const Numbers& x, const Numbers& w, int64_t stride, int64_t pad,
                int64_t dilation, int64_t groups) {
   const int64_t reach_h = (w.dims[2] - 1) * dilation + 1;
@@ -75,7 +75,7 @@ TEST(Layers, Convolutions) {
       "torch.convolution(x0, x1, None, [1, 1], [1, 1], [1, 1], False, [0, 0], "
       "1)",
       {x, square}, {Conv2d(x, square, 1, 1, 1, 1)});
-  // One image without N, with a bias.
+  // One image without the dim N, with a bias.
   Numbers one = x;
   one.dims = {4, 5, 6};
   one.values.resize(120);
@@ -88,7 +88,7 @@ TEST(Layers, Convolutions) {
     y.values[i] += static_cast<double>(i / each);
   ExpectTorch("torch.conv2d(x0, x1, torch.arange(3, dtype=6))", {one, square},
               {y});
-  // Of one dim: a row of an image.
+  // A convolution of one dim: a row of an image.
   Numbers row = Varied({1, 2, 7}, 5);
   Numbers kernel = Varied({3, 2, 3}, 6);
   Numbers image = row;
@@ -141,14 +141,14 @@ TEST(Layers, Pooling) {
               {x}, {F32({1, 1, 2, 2}, {1, 7.0 / 3, 13.0 / 3, 17.0 / 3})});
   ExpectTorch("torch.adaptive_avg_pool2d(x0, [1, 1])", {x},
               {F32({1, 1, 1, 1}, {5.5})});
-  // Uneven parts overlap: [0, 2), [1, 4), [3, 5).
+  // Parts of unequal size overlap: [0, 2), [1, 4), [3, 5).
   ExpectTorch("torch.adaptive_avg_pool2d(x0, [None, 3])", {x},
               {F32({1, 1, 2, 3}, {1.5, 3, 4.5, 6.5, 8, 9.5})});
   ExpectTorch("(torch.adaptive_max_pool1d(x0, [1]))[0]", {line},
               {F32({1, 1, 1}, {9})});
 }
 
-// (x - mean) / sqrt(variance + eps) of a group of elements.
+// Returns (x - mean) / sqrt(variance + eps) for a group of elements.
 std::vector<double> Standardized(std::vector<double> x, double eps) {
   double mean = 0;
   for (const double one : x) mean += one / static_cast<double>(x.size());
@@ -178,7 +178,7 @@ TEST(Layers, Normalizations) {
   ExpectTorch(
       "torch.batch_norm(x0, None, None, None, None, True, 0.1, 0.1, False)",
       {x}, {F32({1, 2, 4}, each)});
-  // By what was measured while training.
+  // Normalizes by the statistics that were measured in training.
   std::vector<double> measured;
   for (size_t i = 0; i < 8; ++i) {
     const double c = i < 4 ? 0 : 1;
@@ -264,8 +264,8 @@ TEST(Layers, Attention) {
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// One step, as PyTorch's documentation of LSTMCell, GRUCell and RNNCell has it:
-// the gates' sums over the input and over h.
+// Computes one step as PyTorch's documentation of LSTMCell, GRUCell and RNNCell
+// defines it: the sums of the gates over the input and over h.
 std::vector<double> GateSums(const Numbers& w, const Numbers& bias,
                              const std::vector<double>& x) {
   std::vector<double> sums = bias.values;
@@ -381,7 +381,7 @@ TEST(Layers, Images) {
       "torch.upsample_bilinear2d(torch.unsqueeze(x0, 0), None, True, "
       "[1., 2.])",
       {line}, {F32({1, 1, 1, 4}, {0, 4.0 / 3, 8.0 / 3, 4})});
-  // [C r², H, W] with r = 2.
+  // The shape is [C r², H, W] with r = 2.
   const Numbers pixels = F32({1, 4, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   const Numbers shuffled = F32({1, 1, 2, 4}, {1, 3, 2, 4, 5, 7, 6, 8});
   ExpectTorch("torch.pixel_shuffle(x0, 2)", {pixels}, {shuffled});

@@ -1,4 +1,5 @@
-// Shapes, order, indices, reductions and creation against their definitions.
+// Tests shapes, order, indices, reductions and creation against their
+// definitions.
 #include <gtest/gtest.h>
 
 #include <cmath>

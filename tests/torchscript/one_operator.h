@@ -1,5 +1,5 @@
-// TorchScript code, run end to end: an archive is made of it, imported,
-// compiled and executed, with operands and results written as numbers.
+// Runs TorchScript code end to end: makes an archive of it, imports, compiles
+// and executes that, with operands and results written as numbers.
 //
 //   ExpectTorch("torch.relu(x0)", {F32({2}, {-2, 3})}, {F32({2}, {0, 3})});
 //
@@ -16,20 +16,20 @@
 
 namespace ember::tests {
 
-// An archive of a module without attributes whose forward takes x0, x1 … of the
-// types and shapes of the numbers and has this body: "return x0" or lines that
-// are separated by line feeds.
+// Makes an archive of a module without attributes. Its forward takes x0, x1 …
+// of the types and shapes of the numbers, and has this body: "return x0", or
+// lines separated by line feeds.
 std::string TorchArchive(const std::string& body,
                          const std::vector<Numbers>& inputs);
 
-// Imports, compiles and runs; all results.
+// Imports, compiles and runs. Returns all results.
 StatusOr<std::vector<Numbers>> RunTorchArchive(
     const std::string& archive, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
 StatusOr<std::vector<Numbers>> RunTorch(const std::string& body,
                                         const std::vector<Numbers>& inputs);
 
-// The results of an expression.
+// Expects these results of an expression.
 void ExpectTorch(const std::string& expression,
                  const std::vector<Numbers>& inputs,
                  const std::vector<Numbers>& expected, double tolerance = 1e-5);

@@ -1,4 +1,4 @@
-// What archives are made of: pickles and code.
+// Tests the parts of archives: pickles and code.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -37,9 +37,8 @@ struct BenchmarkOptions {
   int64_t threads = 1;
   LimitFlags limits;
   std::vector<NamedShape> shapes;
-  std::vector<std::string>
-      // Specifications (tools/lib/tensor_spec.h); inputs not given are random.
-      inputs;
+  // Specifications (tools/lib/tensor_spec.h); inputs not given are random.
+  std::vector<std::string> inputs;
   // Calls before the measured ones: at least `warmup`, and then more until
   // every dispatch has its final kernel, but for at most `settle_seconds`.
   int64_t warmup = 5;
@@ -58,10 +57,9 @@ struct BenchmarkOptions {
 
 struct Measurement {
   double median_ms = 0, p10_ms = 0, p90_ms = 0;
-  double load_ms =
-      // Time to read the file, to compile it unless it is a module, and to make
-      // the session.
-      0;
+  // Time to read the file, to compile it unless it is a module, and to make the
+  // session.
+  double load_ms = 0;
   double first_ms = 0;  // load_ms and the first run
   double rss_mb = 0;    // resident memory after the last run
   double peak_mb = 0;

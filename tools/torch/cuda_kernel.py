@@ -1,14 +1,14 @@
-"""Ember's CUDA kernels beside PyTorch's, in one process and on one stream.
+"""Runs Ember's CUDA kernels in PyTorch's process and on its stream, to compare them with PyTorch's.
 
     compiler = Compiler("bazel-bin", torch.device("cuda"))
     kernel = compiler.compile(dispatch_text)      # tensor/GRAMMAR.md; one dispatch of constant extents
                                                   # (schedule_text: under that schedule)
     kernel.run([x, w], [y])                       # tensors on the device, in the order of the dispatch
 
-The code is what jit/ptx/compile_dispatches makes, under default schedules or a given one, called as
-vm/format/device_abi.h says through the driver that PyTorch has loaded, on its
-current stream: so events and graphs of PyTorch time both sides alike.
-Raises Declined where Ember makes no such kernel, with its reason.
+jit/ptx/compile_dispatches makes the code, under default schedules or a given one. It is called as
+vm/format/device_abi.h defines, through the driver that PyTorch has loaded and on PyTorch's current
+stream, so that PyTorch's events and graphs time both sides in the same way. Raises Declined, with the
+reason, if Ember does not make the kernel.
 """
 
 import ctypes
@@ -58,7 +58,7 @@ def attribute(number):
 
 
 class Kernel:
-    """A dispatch's phases, loaded; owns its module and temporaries."""
+    """The loaded phases of a dispatch. It owns the CUDA module and the temporaries."""
 
     def __init__(self, ptx, buffers, phases):
         self.buffers, self.phases, self.maps = buffers, [], {}
@@ -84,7 +84,7 @@ class Kernel:
             self.phases.append((function, phase))
 
     def tensor_map(self, tensors, number, box):
-        """A CUtensorMap of the whole buffer, made once for each address: what owns it, and where it is."""
+        """Makes a CUtensorMap of the whole buffer, once for each address. Returns its owner and its address."""
         tensor = tensors[number]
         key = (tensor.data_ptr(), number, tuple(box["box"]), tuple(box["order"]), box["swizzled"])
         if key not in self.maps:
@@ -161,7 +161,7 @@ class Compiler:
 
 
 def milliseconds(sides, rounds=7, repeats=10):
-    """Of each side's call: the median over rounds, in which the sides take turns, each a graph of `repeats` calls."""
+    """Returns the median time of each side's call over rounds, in which the sides take turns with a graph of `repeats` calls."""
     graphs = []
     for call in sides:
         call()

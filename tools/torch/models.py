@@ -1,10 +1,10 @@
-"""Models that tools/compare_torch.py runs on both sides, with random weights.
+"""Makes the models that tools/compare_torch.py runs on both sides, with random weights.
 
     module, inputs = make("bert_base", batch=1, dtype=torch.float16)
     export(module, inputs, "bert.onnx")
 
-Plain torch.nn, the shapes of ResNet-50, BERT-base (128 tokens) and GPT-2 (one token
-behind 256 that are cached), so that eager, torch.compile and the ONNX file are one
+They are plain torch.nn with the shapes of ResNet-50, BERT-base (128 tokens) and GPT-2 (one
+token after 256 cached ones), so that eager, torch.compile and the ONNX file have the same
 graph. Modules take and return tuples of tensors.
 """
 
@@ -52,7 +52,7 @@ def split_heads(x, heads):
 
 
 class Layer(nn.Module):
-    """Of a transformer: norm first as in GPT-2, or last as in BERT."""
+    """A layer of a transformer, with the norm first as in GPT-2, or last as in BERT."""
 
     def __init__(self, width, heads, norm_first):
         super().__init__()

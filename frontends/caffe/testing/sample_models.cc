@@ -72,7 +72,7 @@ SampleModel Whole() {
   return {"whole", "", net.SerializeAsString()};
 }
 
-// The two ages before layers had names of types.
+// Nets of the two older formats, whose layers' types are not text.
 SampleModel Old() {
   NetParameter net;
   net.add_input("data");

@@ -1,4 +1,4 @@
-// Caffe's files, made in memory.
+// Makes Caffe's files in memory.
 //
 //   CaffemodelBuilder file;
 //   file.Layer("conv1", {{{2, 1, 3, 3}, weights}, {{2}, bias}});
@@ -20,7 +20,7 @@ struct TestBlob {
   std::vector<float> values;
 };
 
-// Only what weights need: names and blobs.
+// Writes only the fields that weights need: names and blobs.
 class CaffemodelBuilder {
  public:
   void Layer(const std::string& name, const std::vector<TestBlob>& blobs);

@@ -37,7 +37,7 @@ constexpr char kImagePredict[] = R"pb(
   external_input: "c"
   external_output: "softmax"
 )pb";
-// The image is filled, as exports for phones do.
+// This net fills the image, like exports for phones do.
 constexpr char kImageInit[] = R"pb(
   op {
     output: "w"

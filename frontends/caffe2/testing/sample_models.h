@@ -1,10 +1,10 @@
-// Small pairs of Caffe2's nets, and what they are made of.
+// Small pairs of Caffe2's nets, and helpers to make them.
 //
 //   for (const SampleModel& model : SampleModels())
 //     ImportModelBytes(model.predict_net, model.init_net, {});
 //
-// Nets are written as text, which tests read best; BinaryNet makes the files'
-// usual form of one. A test aid; thread-safe.
+// Nets are written as text, which is readable in tests; BinaryNet converts one
+// to the files' usual form. A test aid; thread-safe.
 #ifndef EMBER_FRONTENDS_CAFFE2_TESTING_SAMPLE_MODELS_H_
 #define EMBER_FRONTENDS_CAFFE2_TESTING_SAMPLE_MODELS_H_
 
@@ -18,7 +18,7 @@ struct SampleModel {
   std::string name;
   std::string predict_net, init_net;
 };
-// One of texts, the others binary.
+// One model is of text, the others are binary.
 const std::vector<SampleModel>& SampleModels();
 
 std::string BinaryNet(std::string_view text);

@@ -1,4 +1,4 @@
-// Protobuf messages, written field by field.
+// Writes protobuf messages field by field.
 //
 //   Message layer;
 //   layer.Text(1, "relu").Put(130, Message().Put(10, Message()));

@@ -104,7 +104,7 @@ std::string Program() {
       .bytes();
 }
 
-// A classifier whose labels are a list.
+// A classifier with a list of labels.
 std::string ClassifyingProgram() {
   Message list;
   for (const char* label : {"cat", "dog", "cow"})
@@ -137,7 +137,7 @@ std::string ClassifyingProgram() {
       .bytes();
 }
 
-// An LSTM of two numbers, and a state, of one.
+// An LSTM with two inputs and one state.
 std::string Recurrent() {
   const Message gate = Message().Floats(1, {0.5f, -1});
   const Message state = Message().Floats(1, {0.25f});
@@ -202,7 +202,7 @@ std::string Neighbors() {
       .bytes();
 }
 
-// y = x; at most four times: y = y + 3, until y is above 7.
+// y = x; then y = y + 3 at most four times, until y is above 7.
 std::string Loop() {
   const Message leave = Message().Put(1, LayerOf(620, Message(), {}, {}));
   const Message body =
@@ -220,7 +220,7 @@ std::string Loop() {
       .bytes();
 }
 
-// y = x while y < 5: y = y + 1; then its square if it is above 7.
+// y = x; while y < 5: y = y + 1; then squares y if it is above 7.
 std::string LoopingProgram() {
   const auto with = [](Message operation, const std::vector<Message>& blocks) {
     for (const Message& block : blocks) operation.Put(4, block);

@@ -18,7 +18,7 @@ Message DoubleFeature(const std::string& name);
 Message StringFeature(const std::string& name);
 Message Description(const std::vector<Message>& inputs,
                     const std::vector<Message>& outputs);
-// A model of a kind (model.h: ModelField).
+// A model of a kind (coreml/model.h: ModelField).
 Message ModelOf(const Message& description, uint64_t kind,
                 const Message& parameters);
 // A layer of a network.
@@ -31,7 +31,7 @@ Message BranchOf(int64_t node, int64_t behavior, int64_t feature, double value,
 Message LeafOf(int64_t node,
                const std::vector<std::pair<int64_t, double>>& votes);
 
-// An operation of a program, with inputs by name that are values before it.
+// An operation of a program. Its inputs are earlier values, by name.
 Message OperationOf(
     const std::string& type,
     const std::vector<std::pair<std::string, std::vector<std::string>>>& inputs,
@@ -48,7 +48,7 @@ Message BlockOf(const std::vector<std::string>& inputs,
 Message ProgramOf(const std::vector<Message>& operations,
                   const std::vector<std::string>& outputs);
 
-// name → file, for tests that damage them.
+// Pairs of name and file, for tests that damage the files.
 const std::vector<std::pair<std::string, std::string>>& SampleModels();
 
 }  // namespace ember::coreml

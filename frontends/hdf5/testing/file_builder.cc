@@ -71,7 +71,7 @@ struct FileBuilder::Node {
   std::vector<std::pair<std::string, std::vector<std::string>>> lists;
   std::vector<std::pair<std::string, std::unique_ptr<Node>>> links;
   bool is_dataset = false;
-  std::optional<std::vector<int>> filters;  // of a chunk
+  std::optional<std::vector<int>> filters;  // Filters of the chunk.
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
   std::string bytes;
@@ -127,7 +127,8 @@ void FileBuilder::Chunk(const std::string& path, DType dtype,
   At(path).filters = filters;
 }
 
-// Children first, so that their addresses are known. Where the header is.
+// Writes children first, so that their addresses are known. Returns the
+// header's address.
 uint64_t FileBuilder::Write(const Node& node, std::string& out) {
   std::string messages;
   for (const auto& [name, child] : node.links) {
@@ -167,7 +168,7 @@ uint64_t FileBuilder::Write(const Node& node, std::string& out) {
     if (is_new) out += node.bytes;
     std::string filters = Number(2, 1) + Number(node.filters->size(), 1);
     for (const int filter : *node.filters) {
-      // The width of elements that are shuffled.
+      // The last number is the width of the elements that shuffle moves.
       filters += Number(static_cast<uint64_t>(filter), 2) + Number(0, 2) +
                  Number(1, 2) + Number(4, 4);
     }

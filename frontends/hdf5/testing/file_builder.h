@@ -1,5 +1,6 @@
 // Makes HDF5 files for tests: groups of links, text attributes and contiguous
-// datasets, as newer versions of the library lay them out. Checksums are zeros.
+// datasets, in the layout of newer versions of the library. Checksums are
+// zeros.
 //
 //   FileBuilder file;
 //   file.Text("", "model_config", "{}");
@@ -7,7 +8,7 @@
 //   file.Dataset("model_weights/dense/dense/kernel:0", DType::kF32, {2}, bytes);
 //   const std::string contents = file.Finish();
 //
-// Groups are made where a path needs them. A test aid; not thread-safe.
+// A path makes the groups that it needs. A test aid; not thread-safe.
 #ifndef EMBER_FRONTENDS_HDF5_TESTING_FILE_BUILDER_H_
 #define EMBER_FRONTENDS_HDF5_TESTING_FILE_BUILDER_H_
 
@@ -27,17 +28,17 @@ class FileBuilder {
   FileBuilder();
   ~FileBuilder();
 
-  // A scalar string of variable length.
+  // Adds a scalar string of variable length.
   void Text(const std::string& path, const std::string& name,
             const std::string& text);
-  // A list of strings of fixed length.
+  // Adds a list of strings of fixed length.
   void Texts(const std::string& path, const std::string& name,
              const std::vector<std::string>& texts);
   void Group(const std::string& path) { At(path); }
   void Dataset(const std::string& path, DType dtype,
                const std::vector<int64_t>& dims, const std::string& bytes);
-  // A dataset that is one chunk: `stored` is what the filters (1 deflate, 2
-  // shuffle) have made of it. Chunks that are alike are there once.
+  // Adds a dataset of one chunk. `stored` is the output of the filters (1
+  // deflate, 2 shuffle). Equal chunks are written once.
   void Chunk(const std::string& path, DType dtype,
              const std::vector<int64_t>& dims, const std::vector<int>& filters,
              const std::string& stored);
@@ -49,7 +50,7 @@ class FileBuilder {
   uint64_t Write(const Node& node, std::string& out);
 
   std::unique_ptr<Node> root_;
-  std::map<std::string, uint64_t> chunks_;  // where they are
+  std::map<std::string, uint64_t> chunks_;  // Addresses by contents.
 };
 
 }  // namespace ember::hdf5

@@ -1,4 +1,4 @@
-// Small whole models that tests of damaged files begin with.
+// Small whole models from which tests make damaged files.
 //
 //   for (std::string_view name : SampleModelNames()) SampleModel(name);
 #ifndef EMBER_FRONTENDS_MXNET_TESTING_SAMPLE_MODELS_H_
@@ -11,7 +11,8 @@
 namespace ember::mxnet {
 
 std::span<const std::string_view> SampleModelNames();
-// A symbol, a byte 0, and parameters; the name is one of those.
+// Returns a symbol, a byte 0, and parameters; `name` is one of
+// SampleModelNames().
 std::string SampleModel(std::string_view name);
 
 }  // namespace ember::mxnet

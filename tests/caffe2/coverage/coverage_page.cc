@@ -1,4 +1,4 @@
-// docs/caffe2-coverage.md, made from the table.
+// The text of docs/caffe2-coverage.md, made from the table.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>

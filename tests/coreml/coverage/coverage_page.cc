@@ -1,4 +1,4 @@
-// docs/coreml-coverage.md, made from the tables.
+// The text of docs/coreml-coverage.md, made from the tables.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>

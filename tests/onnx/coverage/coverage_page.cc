@@ -53,7 +53,7 @@ constexpr ElementType kTypes[] = {
     {TensorProto::FLOAT8E8M0, "f8e8m0"},
 };
 
-// What several types together are called.
+// The name of a group of types.
 struct TypeGroup {
   std::string_view name;
   std::vector<std::string_view> members;
@@ -70,7 +70,8 @@ const std::vector<TypeGroup>& Groups() {
   return *kGroups;
 }
 
-// Operators of which a node of plain operands says nothing.
+// Operators that cannot be tried by a node with plain operands, with their
+// types in words.
 struct InWords {
   std::string_view domain;
   std::string_view name;
@@ -123,7 +124,8 @@ std::string TypesText(const OperatorRow& row) {
     if (row.domain == told.domain && row.name == told.name)
       return std::string(told.types);
   }
-  // No operand of an own type: the result's type is an attribute, or fixed.
+  // If no operand has the probed type, an attribute gives the result's type, or
+  // it is fixed.
   constexpr auto kMarker = TensorProto::UINT16;
   if (!HasTypedOperand(ProbeModel(row, kMarker), kMarker)) {
     return Compiles(ProbeModel(row, kMarker)) ? "as its attributes say"

@@ -18,16 +18,16 @@ using onnx::GraphProto;
 using onnx::NodeProto;
 using onnx::TensorProto;
 
-// `operands`, by spaces: T[2,3] is an input of the type in question, S[2,3] a
-// sequence of such tensors, M[] a map from i64 to them, f32[4] an input of a
-// fixed type, i64[2]=0,1 a constant, - an operand that is left out.
+// `operands` are separated by spaces: T[2,3] is an input of the probed type,
+// S[2,3] a sequence of such tensors, M[] a map from i64 to them, f32[4] an
+// input of a fixed type, i64[2]=0,1 a constant, - an operand that is left out.
 // `attributes`: axis=1, perm=1,0 (axes=1, for one), alpha=0.5, mode:linear.
 struct Recipe {
   std::string_view domain;
   std::string_view name;
   std::string_view operands;
   std::string_view attributes = "";
-  int opset = 0;  // 0: the newest
+  int opset = 0;  // 0: the newest opset
   int outputs = 1;
 };
 
@@ -227,8 +227,8 @@ void MakeMap(onnx::ValueInfoProto& input) {
   *map.mutable_value_type() = value;
 }
 
-// Of a float or integer type by its typed field, which every type of at least 8
-// bits has.
+// Adds a constant of a float or integer type by its typed field, which exists
+// for every type of at least 8 bits.
 void AddConstant(GraphProto& graph, const std::string& name,
                  TensorProto::DataType type,
                  const std::vector<std::string>& dims,
@@ -253,7 +253,7 @@ void AddConstant(GraphProto& graph, const std::string& name,
       case TensorProto::UINT64:
         tensor.add_uint64_data(static_cast<uint64_t>(number));
         break;
-      case TensorProto::FLOAT16:  // 0, 1, 3 are all there is in recipes
+      case TensorProto::FLOAT16:  // recipes only have the values 0, 1 and 3
         tensor.add_int32_data(number == 0 ? 0 : number == 1 ? 0x3c00 : 0x4200);
         break;
       case TensorProto::BFLOAT16:

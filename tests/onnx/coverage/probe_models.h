@@ -1,5 +1,5 @@
-// One-node models that show which element types an operator takes: built from a
-// recipe per operator, for any type.
+// Makes one-node models that show which element types an operator accepts, from
+// a recipe per operator, for any type.
 //
 //   std::optional<onnx::ModelProto> model =
 //       ProbeModel(row, onnx::TensorProto::FLOAT16);
@@ -11,9 +11,9 @@
 
 namespace ember::tests {
 
-// A model of one node at the newest opset that its recipe is for, whose typed
-// operands are inputs of `type`. An operator without a recipe gets as many
-// operands of 2 by 3 elements as it needs.
+// Returns a model of one node at the newest opset of its recipe. Its typed
+// operands are inputs of `type`. An operator without a recipe gets the operands
+// that it needs, each of 2 by 3 elements.
 onnx::ModelProto ProbeModel(const onnx::OperatorRow& row,
                             onnx::TensorProto::DataType type);
 

@@ -1,4 +1,4 @@
-// Whether there is a recipe for every operator that ONNX publishes.
+// Tests that there is a recipe for every operator that ONNX publishes.
 #include <gtest/gtest.h>
 
 #include "tests/onnx/coverage/coverage_page.h"

@@ -1,6 +1,7 @@
-// The operators that ONNX publishes, and the first opset each is in: what the
-// coverage page measures the operator table against. From the schemas of the
-// onnx package (opsets 1 to 17) and the change log of the later ones, to 28.
+// The operators that ONNX publishes, and the first opset of each: the coverage
+// page compares the operator table with them. They come from the schemas of the
+// onnx package (opsets 1 to 17) and from the change log of the later ones, to
+// 28.
 #ifndef EMBER_TESTS_ONNX_COVERAGE_PUBLISHED_OPERATORS_H_
 #define EMBER_TESTS_ONNX_COVERAGE_PUBLISHED_OPERATORS_H_
 
@@ -15,7 +16,7 @@ struct PublishedOperator {
   int since;
 };
 
-// By domain, then by name.
+// Sorted by domain, then by name.
 std::span<const PublishedOperator> PublishedOperators();
 
 }  // namespace ember::tests

@@ -41,7 +41,7 @@ constexpr float kFloats[] = {0,
 // Graphs that nest deeper than this are left as they are.
 constexpr int kMaxDepth = 12;
 
-// One change. Its pointers into the model are good for one only.
+// Makes one change. Its pointers into the model are only valid for one.
 class Mutator {
  public:
   Mutator(ModelProto& model, std::mt19937_64& random)
@@ -102,7 +102,7 @@ class Mutator {
     if (kind == 1) return static_cast<int64_t>(Below(5));
     return kIntegers[Below(std::size(kIntegers))];
   }
-  // Near what was there, or anything.
+  // Returns an integer near the old one, or any other.
   int64_t Integer(int64_t old) {
     const auto bits = static_cast<uint64_t>(old);
     switch (Below(4)) {
@@ -245,7 +245,8 @@ class Mutator {
         return attribute.set_floats(static_cast<int>(Below(count)), value);
       }
       case AttributeProto::STRING: {
-        // Another node's: often a valid mode of something else.
+        // Takes another node's attribute, which is often a valid mode of some
+        // other operator.
         const NodeProto& node = *Pick(nodes_);
         for (const AttributeProto& other : node.attribute()) {
           if (other.type() == AttributeProto::STRING)
@@ -287,7 +288,7 @@ class Mutator {
         return;
       case 5:
         return MakeExternal(*tensor);
-      case 6: {  // A shorter or longer vector, with elements that fit.
+      case 6: {  // a shorter or longer vector, with elements that fit
         if (rank != 1 || tensor->raw_data().empty()) return;
         const int64_t dim = tensor->dims(0);
         const size_t size = tensor->raw_data().size();
@@ -345,7 +346,7 @@ class Mutator {
     ValueInfoProto* info = Pick(infos_);
     if (info == nullptr) return;
     if (Below(12) == 0) return info->set_name(Name());
-    if (Below(12) == 0) {  // A sequence or an optional of what it was.
+    if (Below(12) == 0) {  // a sequence or an optional of the former type
       const TypeProto inner = info->type();
       TypeProto& type = *info->mutable_type();
       type.Clear();
@@ -397,7 +398,7 @@ class Mutator {
                                       : static_cast<int64_t>(Below(27)));
   }
 
-  // A graph goes into a graph: control flow nests, or its body changes.
+  // Puts a graph into a graph: control flow is nested, or its body changes.
   void MoveSubgraph() {
     if (graphs_.size() < 2 || model_.ByteSizeLong() > 8192) return;
     GraphProto* to = graphs_[1 + Below(graphs_.size() - 1)];
@@ -407,7 +408,7 @@ class Mutator {
 
   void ChangeFunctions() {
     if (model_.functions_size() == 0 || Below(2) == 0) {
-      // A node becomes a call of a function that holds it.
+      // Replaces a node by a call of a function that contains it.
       NodeProto* node = Pick(nodes_);
       if (node == nullptr || model_.functions_size() > 3) return;
       auto& function = *model_.add_functions();
@@ -425,7 +426,7 @@ class Mutator {
       import.set_version(1);
       return;
     }
-    // A call: perhaps of itself.
+    // Adds a call, possibly a recursive one.
     const auto& function =
         model_.functions(static_cast<int>(Below(model_.functions_size())));
     NodeProto* node = Pick(nodes_);

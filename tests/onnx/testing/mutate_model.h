@@ -1,5 +1,5 @@
-// Changes ONNX models so that they mostly stay models: what fuzzing needs to
-// get past the parser.
+// Mutates ONNX models so that they mostly stay models, which get past the
+// parser in fuzzing.
 //
 //   std::mt19937_64 random(seed);
 //   MutateModel(model, random);          // one to four changes
@@ -15,9 +15,9 @@
 
 namespace ember::tests {
 
-// External data may get these locations: a file in the model's folder, links
-// out of it, a path out of it. The first exists with kWeightsBytes bytes if the
-// caller makes it.
+// Locations that external data may get: a file in the model's folder, links
+// that leave the folder, a path outside of it. The first one is a file of
+// kWeightsBytes bytes, if the caller makes it.
 inline constexpr const char* kLocations[] = {"weights.bin",
                                              "link.bin",
                                              "linked/weights.bin",

@@ -1,6 +1,6 @@
 // The text of docs/tflite-coverage.md: every builtin operator of the format,
-// how its quantized operands are computed, and why those that are not there are
-// not. From frontends/tflite/operator_table.h alone.
+// how its quantized operands are computed, and the reason why an operator is
+// not supported. It is made from frontends/tflite/operator_table.h alone.
 #include "tests/coverage/coverage_page.h"
 
 #include <span>

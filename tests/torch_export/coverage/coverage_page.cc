@@ -1,4 +1,4 @@
-// docs/torch-export-coverage.md, made from the tables.
+// The text of docs/torch-export-coverage.md, made from the tables.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>
@@ -19,8 +19,8 @@ core ATen. Names are without overloads: rows are told by what they are given. Wh
 
 )";
 
-// Core ATen IR, https://pytorch.org/docs/stable/torch.compiler_ir.html, names
-// without overloads.
+// The names of Core ATen IR,
+// https://pytorch.org/docs/stable/torch.compiler_ir.html, without overloads.
 constexpr std::string_view kCoreOperators[] = {
     "_adaptive_avg_pool2d",
     "_adaptive_avg_pool2d_backward",

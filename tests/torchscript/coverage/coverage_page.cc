@@ -1,4 +1,4 @@
-// docs/torchscript-coverage.md, made from the table.
+// The text of docs/torchscript-coverage.md, made from the table.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>
