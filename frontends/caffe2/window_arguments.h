@@ -30,7 +30,7 @@ enum class LegacyPad : uint8_t {
 std::optional<LegacyPad> ReadLegacyPad(OperatorContext& c);
 
 // Reads "stem", "stems", or "stem_h" with "stem_w": `count` numbers in
-// [minimum, kMaximumWindow]; nullopt after an error.
+// [minimum, kMaxWindow]; nullopt after an error.
 std::optional<std::vector<int64_t>> ReadSizes(OperatorContext& c,
                                               std::string_view stem,
                                               size_t count, int64_t minimum,

@@ -6,7 +6,7 @@
 // Inputs and outputs have the names in the description. Images are u8 [1,
 // height, width, channels], channels in the model's order of colors. Numbers
 // and texts are columns: [1], or [N] if all inputs are columns. More than
-// kMaximumColumns numbers become one input `features` f64 [N, count] with a
+// kMaxColumns numbers become one input `features` f64 [N, count] with a
 // column for each. A classifier's label is i64 or a text; its probabilities are
 // numbers in the order of the labels. Networks give f32, whatever the
 // description says. Sizes that vary are the model's defaults, unless
