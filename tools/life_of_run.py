@@ -39,7 +39,7 @@ import tempfile
 import compare_ort
 import turns
 
-# A turn counts if it took place before everything was settled in at least this part of the rounds.
+# An entry of `turns` counts if it took place before everything was settled in at least this part of the rounds.
 PART_OF_ROUNDS = 0.5
 
 
@@ -91,7 +91,7 @@ def describe(life):
 FIRST_CALLS = 5
 LEAST_CALLS_OF_TIER0 = 100
 
-# The processes that take turns, and their order.
+# The processes that run one after the other, and their order.
 AUTO, TIER0, UNIT = range(3)
 ORDER = (UNIT, AUTO, UNIT, TIER0)
 CALLS_OF_TURN = 16
@@ -123,7 +123,7 @@ def multiples_in_turns(lives, taken, player):
 
 def measure_in_turns(module, threads, options, folder, on, off):
     paths = [os.path.join(folder, f"life{player}.json") for player in (AUTO, TIER0, UNIT)]
-    # The time limit includes the turns of the other processes.
+    # The time limit includes the calls of the other processes.
     settle = options.settle * len(ORDER)
     auto = life_command(module, threads, "auto", 1, 0, settle, paths[AUTO], on)
     tier0 = [life_command(module, threads, "0", 1000000, 2 * settle, 0, paths[player], off)

@@ -21,7 +21,8 @@ using ops::CornersOf;
 using ops::Joined;
 using ops::Part;
 
-// Of a constant that a layer makes: far above any detector's.
+// The largest constant of prior boxes that a layer makes, far above any
+// detector's.
 constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
 // Returns the distinct ratios of a prior box layer, 1 first.

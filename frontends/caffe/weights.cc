@@ -24,7 +24,7 @@ constexpr uint64_t kLayerBlobs = 7, kLayerV1Blobs = 6, kLayerV1V0 = 1,
                    kLayerV0Blobs = 50;
 constexpr uint64_t kLayerName = 1, kLayerV1Name = 4, kLayerV0Name = 1;
 
-constexpr size_t kMaxBlobs = 4096;  // of a layer
+constexpr size_t kMaxBlobs = 4096;  // per layer
 
 std::string AsText(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 

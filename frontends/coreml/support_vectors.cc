@@ -19,7 +19,7 @@ using ops::Tensor;
 
 // Matrices of pairs grow with their square.
 constexpr int64_t kMaxClasses = 256;
-// Of a matrix, which may be larger than what the file says of it: sparse
+// The elements of a matrix. It may be larger than its form in the file: sparse
 // vectors are made dense, and each pair has its own weights.
 constexpr int64_t kMaxNumbers = int64_t{1} << 26;
 

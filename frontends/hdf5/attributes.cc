@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMaxRank = 32;
 constexpr int64_t kMaxElements = int64_t{1} << 40;
-// What it counts to look for an attribute.
+// The bytes that a search for an attribute takes from the budget.
 constexpr uint64_t kBytesPerSearch = 32;
 
 Status Malformed(std::string_view what) {

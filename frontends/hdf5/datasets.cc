@@ -16,7 +16,7 @@ constexpr uint64_t kDeflate = 1;
 constexpr uint64_t kShuffle = 2;
 constexpr uint64_t kFletcher32 = 3;
 constexpr int kMaxDepth = 32;
-// What deflate makes of a byte at most, rounded up.
+// Deflate expands a byte to at most this many bytes, rounded up.
 constexpr uint64_t kMaxInflation = 1100;
 
 Status Malformed(std::string_view what) {

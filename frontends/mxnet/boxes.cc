@@ -16,7 +16,8 @@
 namespace ember::mxnet {
 namespace {
 
-// Of a constant that an operator makes: far above any detector's.
+// The largest constant of prior boxes that an operator makes, far above any
+// detector's.
 constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
 // True if an attribute says that boxes are centers and sizes.

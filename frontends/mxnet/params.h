@@ -11,7 +11,7 @@
 // not be aligned in it. Every size is checked before it is used. Errors are one
 // line. Thread-safe.
 //
-// Source: MXNet 1.9.1, src/ndarray/ndarray.cc (NDArray::Save and Load).
+// Source: MXNet 1.9.1, src/ndarray/ndarray.cc.
 #ifndef EMBER_FRONTENDS_MXNET_PARAMS_H_
 #define EMBER_FRONTENDS_MXNET_PARAMS_H_
 

@@ -1,4 +1,4 @@
-// Turns constant tensors of a file into constants of the graph, in the file's
+// Converts constant tensors of a file to constants of the graph, in the file's
 // memory where their layout allows it. 4-bit integers are unpacked, sparse
 // tensors are made dense, and strings are interned.
 #ifndef EMBER_FRONTENDS_TFLITE_CONSTANTS_H_

@@ -177,7 +177,7 @@ Tensor RunRnn(OperatorContext& c, const RnnOperands& at, Activation activation,
   return reverse ? Reverse(results[1], 0) : results[1];
 }
 
-// Turns [batch, steps, …] into [steps, batch, …] or back, unless steps come
+// Transposes [batch, steps, …] to [steps, batch, …] or back, unless steps come
 // first already.
 Tensor TimeFirst(Tensor x, bool time_major) {
   return time_major ? x : Transpose(x, {1, 0, 2});

@@ -240,8 +240,8 @@ class Finder {
     return turn < nest_.pool[loops::ExtentOf(nest_.pool, Variable())].range.low;
   }
 
-  // True if the condition is `turn < turns`, or, in the loop, `k + turn <
-  // turns`, where `turns` is the loop's extent.
+  // True if the condition is `turn < turns`, or, in the loop,
+  // `k + turn < turns`, where `turns` is the loop's extent.
   bool IsTurn(NodeId condition, std::optional<int64_t> ahead,
               int64_t turn) const {
     const tensor::Node& node = nest_.pool[condition];

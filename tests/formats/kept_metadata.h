@@ -2,7 +2,7 @@
 // module's user.
 //
 //   EXPECT_THAT(KeptMetadata(ImportModel(path, {})),
-//               ElementsAre(Pair("onnx.producer_name", "somebody")));
+//               ElementsAre(Pair("onnx.producer_name", "pytorch")));
 //
 // A test aid; not thread-safe.
 #ifndef EMBER_TESTS_FORMATS_KEPT_METADATA_H_

@@ -19,7 +19,7 @@ namespace ember::tests {
 namespace {
 
 // A norm, step by step, behind a transpose and before a product; then a chain
-// of functions with a value that two of them read. $ stands for the type.
+// of functions with a value that two of them read. $ is replaced by the type.
 constexpr std::string_view kChains = R"(
 graph @chains(%x: $[8, 4], %g: $[8], %w: $[8, 2]) -> (%y, %z, %norm) {
   %n: f32[] = constant() {value = [8.0]}

@@ -29,23 +29,23 @@
 namespace ember::tests {
 
 enum class ChildOutcome : uint8_t {
-  kSame,      // the case is none: nothing was tried
-  kRan,       // to the end
-  kRefused,   // before it ran
-  kLimit,     // a limit of the run
-  kFailed,    // with another error, while it ran
-  kInternal,  // with an error that says that we have a bug
-  kDiffers,   // from what it should have given
+  kSame,      // the case changes nothing, so it was not run
+  kRan,       // it ran to the end
+  kRefused,   // it was refused before it ran
+  kLimit,     // it reached a limit of the run
+  kFailed,    // it ran and failed with another error
+  kInternal,  // it failed with an error that reports a bug of ours
+  kDiffers,   // its results are not the expected ones
   kCrashed,
   kTimedOut,
 };
 inline constexpr int kOutcomeCount = 9;
 std::string_view OutcomeName(ChildOutcome outcome);
-// Crashes, hangs, wrong results and our own bugs.
+// True for crashes, hangs, wrong results and our own bugs.
 bool IsFinding(ChildOutcome outcome);
 
 struct Finding {
-  int64_t number = 0;  // of the case
+  int64_t number = 0;  // the case's number
   ChildOutcome outcome = ChildOutcome::kCrashed;
   std::string how;  // "signal 11 (Segmentation fault)"
 };

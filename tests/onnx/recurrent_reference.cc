@@ -30,7 +30,7 @@ Values Quantized(const Values& values) {
   return result;
 }
 
-// Turns multiples of 1/64 into multiples of the scale.
+// Converts multiples of 1/64 to multiples of the scale.
 void Rescale(Values& weights, int directions, int units,
              double (*scale)(int, int)) {
   const size_t rows = weights.size() / static_cast<size_t>(directions * units);

@@ -32,7 +32,7 @@ enum class MiscompileOutcome : uint8_t {
                 // declined: it would never have run
   kEquivalent,  // it gives bit for bit what the right kernel gives
   kRounding,    // it differs no more than right kernels do
-  kCaught,      // nobody saw a wrong result, and the kernel was withdrawn
+  kCaught,      // no caller saw a wrong result, and the kernel was withdrawn
   kMissed
 };
 

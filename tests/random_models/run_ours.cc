@@ -166,7 +166,7 @@ StatusOr<std::string> ComparePasses(Engine& engine, const RandomModel& model) {
     // A value halfway between two steps may be rounded to the other one
     // (docs/ARCHITECTURE.md).
     const bool may_round = name == "dequantize-late";
-    // That pass decides what is rounded to f16 and bf16 at all.
+    // This pass decides which values are rounded to f16 and bf16.
     if (name == kRounding) before.clear();
     for (size_t i = 0; i < before.size(); ++i) {
       tools::Comparison comparison =

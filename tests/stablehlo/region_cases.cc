@@ -182,7 +182,7 @@ void AddSorts(std::vector<OperatorCase>& cases) {
                     I32({5}, {0, 1, 2, 3, 4})},
                    {F32({5}, {-kInfinity, 0, -0.0, 1, std::nan("")}),
                     I32({5}, {3, 2, 4, 1, 0})}});
-  // As JAX sorts floats: by zeros and NaNs of one kind.
+  // JAX sorts floats so: all zeros are equal, and so are all NaNs.
   cases.push_back({Sort(R"(
         %z = stablehlo.constant dense<0.0> : tensor<f32>
         %n = stablehlo.constant dense<0x7FC00000> : tensor<f32>

@@ -32,7 +32,7 @@ double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
-// Waits until the process may call (see BenchmarkOptions::turns). False if it
+// Waits until the process may call (see `BenchmarkOptions::turns`). False if it
 // has made its last call.
 StatusOr<bool> WaitForTurn(int file) {
   char byte = 0;

@@ -23,7 +23,7 @@ std::string TypeName(DType dtype) {
   }
 }
 
-// Turns {"a": 1} into {"name": "x", "a": 1}.
+// Converts {"a": 1} to {"name": "x", "a": 1}.
 std::string WithName(const std::string& name, const std::string& config) {
   const std::string rest = config.substr(config.find('{') + 1);
   const bool is_empty = rest.find_first_not_of(" \n}") == std::string::npos;

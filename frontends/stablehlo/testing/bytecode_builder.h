@@ -2,7 +2,7 @@
 // function of the dialect vhlo.
 //
 //   BytecodeBuilder b;
-//   const int type = b.Type(TensorCode(b, {2}, b.Type("\x09")));
+//   const int type = b.Type("\x09");
 //
 // A test aid; not thread-safe.
 #ifndef EMBER_FRONTENDS_STABLEHLO_TESTING_BYTECODE_BUILDER_H_
