@@ -31,8 +31,8 @@ void ReadAhead(std::span<const uint8_t> bytes) {
 }
 
 void TouchPages(void* memory, size_t bytes) {
-  constexpr size_t kLeast = size_t{64} << 10, kMost = size_t{64} << 20;
-  if (bytes < kLeast || bytes > kMost) return;
+  constexpr size_t kLeast = size_t{64} << 10, kMax = size_t{64} << 20;
+  if (bytes < kLeast || bytes > kMax) return;
   const uintptr_t page = PageBytes();
   const auto address = reinterpret_cast<uintptr_t>(memory);
   // Only whole pages are touched: the others hold other owners' memory too.

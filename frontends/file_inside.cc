@@ -41,13 +41,13 @@ std::string_view WhatIsWrong(const std::string& folder,
 std::string NameOfFile(const std::string& location, std::string_view what) {
   // The name may be long and hold control characters: it is cut, and these are
   // replaced.
-  constexpr size_t kMost = 200;
-  std::string text = location.substr(0, kMost);
+  constexpr size_t kMax = 200;
+  std::string text = location.substr(0, kMax);
   text = text.substr(0, text.find('\0'));
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   }
-  return Concat({what, " '", text, location.size() > kMost ? "…'" : "'"});
+  return Concat({what, " '", text, location.size() > kMax ? "…'" : "'"});
 }
 
 StatusOr<std::string> FileInside(const std::string& folder,

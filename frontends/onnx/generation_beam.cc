@@ -219,17 +219,17 @@ class BeamSearcher {
 // Reads an operand that is a number of beams or sequences.
 std::optional<Dim> CountOperand(NodeContext& c, int input,
                                 const std::string& what) {
-  constexpr int64_t kMost = 128;
+  constexpr int64_t kMax = 128;
   if (!c.Input(input)) return Dim(1);
   const std::optional<Shape> sizes = c.Sizes(input, what);
   if (!sizes) return std::nullopt;
   if (sizes->size() == 1) {
     const Dim count = sizes->front();
     if (!count.is_constant()) return count;
-    if (count.constant() >= 1 && count.constant() <= kMost) return count;
+    if (count.constant() >= 1 && count.constant() <= kMax) return count;
   }
   c.FailInvalid(what + " (input " + std::to_string(input) +
-                "): expected one number from 1 to " + std::to_string(kMost) +
+                "): expected one number from 1 to " + std::to_string(kMax) +
                 ", found " + graph::ShapeToString(*sizes));
   return std::nullopt;
 }

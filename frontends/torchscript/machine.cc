@@ -130,11 +130,11 @@ Tensor Machine::Inside(const Tensor& tensor) {
 }
 
 bool Machine::Charge(size_t count) {
-  constexpr size_t kMost = 1'000'000;
-  charged_ += std::min(count, kMost);
-  if (charged_ <= kMost) return true;
+  constexpr size_t kMax = 1'000'000;
+  charged_ += std::min(count, kMax);
+  if (charged_ <= kMax) return true;
   Fail(ResourceExhaustedError("code: expected at most " +
-                              std::to_string(kMost) +
+                              std::to_string(kMax) +
                               " tensors and items of lists, found more"));
   return false;
 }

@@ -126,7 +126,7 @@ TEST(HostileKernels, LongChainsStayInterpreted) {
 // iterations count, since a kernel runs them. Sessions count iterations as work
 // (tensor/dispatch_cost.h), but these tests run without a session.
 bool TurnsTooOften(const tensor::RandomCase& random) {
-  constexpr double kMost = 1 << 26;
+  constexpr double kMax = 1 << 26;
   const auto header =
       tensor::ConcreteHeader::Evaluate(random.dispatch, random.parameters);
   if (!header.ok()) return false;
@@ -136,7 +136,7 @@ bool TurnsTooOften(const tensor::RandomCase& random) {
       for (const int64_t extent : header->Extents(*axes))
         turns *= static_cast<double>(std::max<int64_t>(extent, 1));
     }
-    if (turns > kMost) return true;
+    if (turns > kMax) return true;
   }
   return false;
 }

@@ -22,8 +22,8 @@ StatusOr<int64_t> ParseAmount(const std::string& flag, const std::string& text,
     is_good = letter != std::string_view::npos && rest + 1 == end;
     if (is_good) number *= std::pow(step, static_cast<double>(letter + 1));
   }
-  constexpr double kMost = 9e18;
-  if (!is_good || !(number >= 1) || number > kMost) {
+  constexpr double kMax = 9e18;
+  if (!is_good || !(number >= 1) || number > kMax) {
     return InvalidArgumentError(
         "--" + flag +
         ": expected a number, as 1000000, 500M or 1.5G, or none, "

@@ -128,10 +128,10 @@ struct DispatchProfile {
   // Total of all shapes. A value of more than a year counts as one year, so
   // that the sum does not overflow.
   int64_t total_ns() const {
-    constexpr int64_t kMost = int64_t{1} << 55;
+    constexpr int64_t kMax = int64_t{1} << 55;
     int64_t ns = 0;
     for (const Shape& shape : shapes)
-      ns = std::min(ns + std::min(shape.ns, kMost), kMost);
+      ns = std::min(ns + std::min(shape.ns, kMax), kMax);
     return ns;
   }
 

@@ -213,13 +213,13 @@ inline To CastValue(From value) {
     constexpr From kAbove =
         From(static_cast<uint64_t>(1) << (kBits - 1)) * From(2);
     constexpr From kLowest = std::is_signed_v<To> ? -kAbove : From(0);
-    constexpr To kMost = To(UnsignedOf<To>(~UnsignedOf<To>(0)) >>
+    constexpr To kMax = To(UnsignedOf<To>(~UnsignedOf<To>(0)) >>
                             (std::is_signed_v<To> ? 1 : 0));
     const bool high = value >= kAbove;
     const bool usable = value > kLowest && !high;
     const To inside = static_cast<To>(usable ? value : From(0));
     const To low = value <= kLowest ? To(kLowest) : To(0);
-    return high ? kMost : (usable ? inside : low);
+    return high ? kMax : (usable ? inside : low);
   } else {
     return static_cast<To>(value);
   }

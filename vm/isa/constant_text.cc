@@ -141,10 +141,10 @@ Status ParseConstantValues(Lexer& lexer, Constant& constant) {
   }
   // Largest number of elements. A larger text would not be useful to a reader,
   // and the memory is allocated before the text is read.
-  constexpr int64_t kMost = int64_t{1} << 28;
-  if (!count || *count < 0 || *count > kMost) {
+  constexpr int64_t kMax = int64_t{1} << 28;
+  if (!count || *count < 0 || *count > kMax) {
     return ErrorAt(start, "constant '" + constant.name +
-                              "': expected at most " + std::to_string(kMost) +
+                              "': expected at most " + std::to_string(kMax) +
                               " elements, found more");
   }
   const size_t element_size = static_cast<size_t>(DTypeByteSize(constant.type));
