@@ -3,7 +3,7 @@
 namespace ember::coreml {
 namespace {
 
-constexpr std::string_view kNotYet = "nobody has needed it here yet";
+constexpr std::string_view kNotYet = "no model known here uses it";
 constexpr std::string_view kCustom = "it is a program beside the model";
 constexpr std::string_view kRandom =
     "random numbers differ from run to run: make them an input of the model";

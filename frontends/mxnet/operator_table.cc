@@ -9,7 +9,7 @@ constexpr std::string_view kDetection =
     "boxes and regions of detectors are not here yet: take the outputs before "
     "it";
 constexpr std::string_view kSampling =
-    "sampling of images at places that data tells is not here yet";
+    "sampling of images at positions given by data is not supported yet";
 constexpr std::string_view kTraining =
     "it is for training: save the symbol for prediction";
 constexpr std::string_view kRandom =

@@ -68,7 +68,7 @@ List Shaped(const List& list, const Shape& element, DType dtype,
 bool CheckShaped(OperatorContext& c, const List& list) {
   if (list.data) return c.ok();
   c.FailUnsupported(
-      "a list is read whose elements' shape nothing has told: neither what "
+      "a list is read whose elements have no known shape: neither what "
       "makes it, nor what writes to it");
   return false;
 }

@@ -425,7 +425,7 @@ TEST(Import, AllThatIsNotSupportedInOneError) {
                             500, network)
                         .bytes()),
             "model 'model': unsupported operators: cropResize (layer 'layer', "
-            "2 layers; nobody has needed it here yet), custom (layer 'layer'; "
+            "2 layers; no model known here uses it), custom (layer 'layer'; "
             "it is a program beside the model)");
   EXPECT_EQ(ErrorOf(ModelOf(Description({}, {}), 501, Message()).bytes()),
             "model 'model': unsupported operators: item similarity "

@@ -14,7 +14,7 @@ constexpr std::string_view kIntroduction =
 
 Written by `./dev coverage-page` from the rows of `frontends/torchscript/operator_table.h` and `frontends/torch_export/targets.h`; do not edit.
 Every operator of [TorchScript's table](torchscript-coverage.md) may be in a program of torch.export, so that programs need not be decomposed to
-core ATen. Names are without overloads: rows are told by what they are given. What an archive may hold beyond operators, and what of that is missing, is in
+core ATen. Names are without overloads: the arguments decide which overload is meant. Other parts of an archive, and those that are missing, are in
 [formats](formats.md#torchexport).
 
 )";
