@@ -82,7 +82,7 @@ StatusOr<CachingCompiler*> LateCompiler::Made() {
   const std::lock_guard<std::mutex> making(making_);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (is_stopped_) return CancelledError("nobody waits for this kernel");
+    if (is_stopped_) return CancelledError("no caller waits for this kernel");
     if (!compiler_.ok()) return compiler_.status();
     if (*compiler_ != nullptr) return compiler_->get();
   }

@@ -80,9 +80,10 @@ class Verifier {
       EMBER_RETURN_IF_ERROR(CheckInstruction(i, instruction, stage));
       const uint8_t bits = dependences_[i];
       if ((bits & kOnFoldValue) && (bits & ~kOnFoldValue)) {
-        return Error(Concat({At(i),
-                             ": a fold value meets an axis or a load; pass "
-                             "that as an element"}));
+        return Error(
+            Concat({At(i),
+                    ": a fold value is combined with an axis or a load; pass "
+                    "that as an element"}));
       }
     }
     return OkStatus();

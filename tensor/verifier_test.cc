@@ -279,11 +279,13 @@ TEST(VerifierTest, Folds) {
               d.stages[2].values[1] = d.stages[2].fold.results[1];
             }).find("value: register"),
             std::string::npos);
-  EXPECT_NE(
-      ErrorAfter([](Dispatch& d) {
-        d.instructions[Find(d, Opcode::kMaximum)].b = d.stages[2].values[0];
-      }).find("a fold value meets an axis or a load; pass that as an element"),
-      std::string::npos);
+  EXPECT_NE(ErrorAfter([](Dispatch& d) {
+              d.instructions[Find(d, Opcode::kMaximum)].b =
+                  d.stages[2].values[0];
+            })
+                .find("a fold value is combined with an axis or a load; pass "
+                      "that as an element"),
+            std::string::npos);
 }
 
 TEST(VerifierTest, LoadsOfTheStagesOwnBuffer) {

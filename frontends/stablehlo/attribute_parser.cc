@@ -47,7 +47,7 @@ Status AttributeParser::CheckNamed(const Extent& extent) {
   named_size_ += extent.size;
   if (extent.depth + depth_ <= kMaxDepth && named_size_ <= kMaxNamedSize)
     return OkStatus();
-  return ErrorAt(lexer_.Peek(), "expected aliases that stand for at most " +
+  return ErrorAt(lexer_.Peek(), "expected aliases of at most " +
                                     std::to_string(kMaxDepth) +
                                     " values in each other and " +
                                     std::to_string(kMaxNamedSize) + " in all");

@@ -497,7 +497,7 @@ Status GraphImporter::ShapeLists(Loop& loop, Scope& scope) {
         for (const std::string& symbol : shaped.data.dim(d).Symbols()) {
           if (symbol.starts_with('_')) {
             return UnimplementedError(
-                "a list in a loop whose elements' shape only data tells");
+                "a list in a loop whose elements' shape depends on data");
           }
         }
       }

@@ -81,7 +81,7 @@ StatusOr<Tensor> GraphImporter::Variable(const std::string& resource,
     }
     if (!value) {
       return UnimplementedError("variable '" + resource +
-                                "': nothing tells its type and shape");
+                                "': no operator gives its type and shape");
     }
   }
   scope.variables[resource] = value;

@@ -365,7 +365,7 @@ class Verifier {
       const std::string what = Concat({"store to ", BufferName(store.buffer)});
       if (!combines_) {
         return Error(Concat({what,
-                             ": expected an update by all invocations to stand "
+                             ": expected an update by all invocations to be "
                              "alone in its loop"}));
       }
       for (const Store& other : statement.stores) {

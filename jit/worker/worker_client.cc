@@ -19,7 +19,7 @@ namespace {
 // may be the reason, but not that often.
 constexpr int kMaxLosses = 8;
 
-Status Stopped() { return CancelledError("nobody waits for this kernel"); }
+Status Stopped() { return CancelledError("no caller waits for this kernel"); }
 
 class RemoteCompiler final : public ObjectCompiler {
  public:

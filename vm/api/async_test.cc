@@ -139,7 +139,7 @@ TEST(AsyncTest, OneRunAtATime) {
             EMBER_FAILED_PRECONDITION);
   EXPECT_EQ(other, nullptr);
   EXPECT_EQ(Api().session_run(session), EMBER_FAILED_PRECONDITION);
-  EXPECT_EQ(LastError(), "session: expected that no run goes on, found one");
+  EXPECT_EQ(LastError(), "session: expected no unfinished run, found one");
   EXPECT_EQ(SetX(session, &x, {1}), EMBER_FAILED_PRECONDITION);
   EXPECT_EQ(Api().session_result(session, 0, &tensor),
             EMBER_FAILED_PRECONDITION);
@@ -164,7 +164,7 @@ TEST(AsyncTest, OneRunAtATimeOnAnyThreads) {
   while (Api().session_info(session, &info) == EMBER_OK && status == EMBER_OK)
     std::this_thread::yield();
   EXPECT_EQ(Api().session_run(session), EMBER_FAILED_PRECONDITION);
-  EXPECT_EQ(LastError(), "session: expected that no run goes on, found one");
+  EXPECT_EQ(LastError(), "session: expected no unfinished run, found one");
   EXPECT_EQ(Api().session_run_async(session, nullptr, nullptr, nullptr),
             EMBER_FAILED_PRECONDITION);
   Api().session_cancel(session);

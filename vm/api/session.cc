@@ -13,7 +13,7 @@ using ember::Status;
 static Status CheckStands(bool is_running) {
   if (!is_running) return OkStatus();
   return FailedPreconditionError(
-      "session: expected that no run goes on, found one");
+      "session: expected no unfinished run, found one");
 }
 
 Status EmberSession::CheckIdle() {

@@ -181,7 +181,7 @@ void CopyBarriers::EndPhase(Barrier& barrier, uint8_t* shared) {
 
 std::string CopyBarriers::Lacks(uint64_t offset) const {
   const auto found = barriers_.find(offset);
-  if (found == barriers_.end()) return "a copy barrier that nobody made";
+  if (found == barriers_.end()) return "a copy barrier that was not made";
   const Barrier& barrier = found->second;
   return Concat({"a copy barrier that lacks ", barrier.pending, " of ",
                  barrier.count, " arrivals and has ", barrier.begun, " of ",

@@ -139,7 +139,7 @@ bool GridRunner::ReleaseBarrier() {
     if (!any_is_there && threads_[i].state == State::kIsDone) continue;
     problem_ = Concat(
         {any_is_there ? "threads wait at a barrier, expected all of them, but "
-                      : "no thread goes on: ",
+                      : "no thread can continue: ",
          PlaceText(threads_[i].seen.thread), WhatItDoes(threads_[i])});
     return false;
   }

@@ -204,9 +204,10 @@ TEST_F(GridBoxes, WhatIsOverwrittenTooEarlyIsFound) {
 }
 
 TEST_F(GridBoxes, WhoWaitsForEverIsFound) {
-  EXPECT_THAT(ProblemOf<Fault::kNoArrival>(),
-              HasSubstr("no thread goes on: (0, 0, 0) waits for a copy barrier "
-                        "that lacks 1 of 1 arrivals"));
+  EXPECT_THAT(
+      ProblemOf<Fault::kNoArrival>(),
+      HasSubstr("no thread can continue: (0, 0, 0) waits for a copy barrier "
+                "that lacks 1 of 1 arrivals"));
   EXPECT_THAT(ProblemOf<Fault::kMoreBytes>(),
               HasSubstr("lacks 0 of 1 arrivals and has 128 of 132 bytes"));
 }
@@ -224,9 +225,10 @@ TEST_F(GridBoxes, SomeThreadsMeet) {
   EXPECT_EQ(run.problem, "");
   for (uint32_t number = 0; number < 64; ++number)
     EXPECT_EQ(run.out[number], 3 * (63 - number));
-  EXPECT_THAT(Run(MeetInPairs<2>, 96).problem,
-              HasSubstr("no thread goes on: (0, 0, 0) waits at barrier 1 of 64 "
-                        "threads"));
+  EXPECT_THAT(
+      Run(MeetInPairs<2>, 96).problem,
+      HasSubstr("no thread can continue: (0, 0, 0) waits at barrier 1 of 64 "
+                "threads"));
 }
 
 // Copies rows of 128 bytes whose pieces of 16 bytes are swizzled.

@@ -53,7 +53,7 @@ void GridRunner::Meet(GridThread* seen, uint32_t barrier, uint32_t threads) {
       barrier >= kNamedBarriers || threads == 0 ||
       threads % kWarpThreads != 0) {
     return runner.Fail(number,
-                       Concat({"meets at barrier ", barrier, " of ", threads,
+                       Concat({"waits at barrier ", barrier, " of ", threads,
                                " threads, expected 1 to ", kNamedBarriers - 1,
                                " and whole warps"}));
   }

@@ -88,7 +88,7 @@ struct PrimitiveCall {
   row("fuse", Fuse, 3, 3, 1, true, "%stage outer inner -> loop", \
       "two neighbouring loops become one") \
   row("reorder", Reorder, 3, -1, 0, true, "%stage loop...", \
-      "the loops take each other's places so that they stand in this order") \
+      "puts the loops into this order, in the places that they had") \
   row("unroll", Unroll, 2, 2, 0, true, "%stage loop", \
       "the body is written out for each value; constant extent") \
   row("vectorize", Vectorize, 2, 2, 0, true, "%stage loop", \
@@ -112,7 +112,7 @@ struct PrimitiveCall {
       "rows of what a stage in a loop computes lie so many elements further apart, in other banks of the memory that invocations share") \
   row("pack", Pack, 3, -1, 1, true, "%stage %buffer [type] [low..high] layout... -> copy", \
       "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once, and with " \
-      "low..high, which all elements are known to be in, written so that code can tell") \
+      "low..high, which all elements are known to be in, written so that code knows the range") \
   row("cache_write", CacheWrite, 1, 1, 1, true, "%stage -> computing", \
       "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
   row("inline", Inline, 1, 1, 0, true, "%stage", \

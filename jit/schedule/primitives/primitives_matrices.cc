@@ -47,7 +47,7 @@ class MatrixChecker {
       const std::string name = "loop '" + loop.name + "' ";
       const bool is_innermost = i + 3 >= count;
       if ((loop.mark == LoopMark::kMatrix) != is_innermost) {
-        return Refused(name + (is_innermost ? "stands inside a matrix"
+        return Refused(name + (is_innermost ? "is inside a matrix"
                                             : "is not one of the innermost "
                                               "three"));
       }
@@ -199,7 +199,7 @@ Status MultiplyMatrices(Schedule& schedule, const PrimitiveCall& call) {
                            LoopOperand(schedule, stage, call, i + 1));
     if (plan.PositionOf(inner) == plan.PositionOf(outer) + 1) continue;
     return FailedPreconditionError("loop '" + plan.loops[inner].name +
-                                   "' does not stand right inside loop '" +
+                                   "' is not right inside loop '" +
                                    plan.loops[outer].name + "'");
   }
   // CheckMatrixLoops checks if they are allowed, now and after later
