@@ -49,7 +49,7 @@ TEST(Progress, TellsOfEachStep) {
   options.progress = &recorder;
   EXPECT_TRUE(Compile(Model(), options).ok());
   EXPECT_EQ(static_cast<int64_t>(recorder.items.size()), recorder.total);
-  EXPECT_EQ(recorder.items.front(), "simplify");
+  EXPECT_EQ(recorder.items.front(), "widen-chains");
   EXPECT_EQ(recorder.items.back(), "emit");
 }
 

@@ -217,6 +217,10 @@ TEST(Layers, PoolingOfOtherKinds) {
                             stride: 2 })",
                          {x}, {}, 2),
                 {F32({1, 1, 1, 2}, {5, 6}), F32({1, 1, 1, 2}, {1, 5})});
+  // The first NaN is the largest.
+  ExpectNumbers(RunLayer(R"(type: "Pooling" pooling_param { kernel_size: 2 })",
+                         {F32({1, 1, 2, 3}, {NAN, 5, 2, 4, NAN, 6})}, {}, 2),
+                {F32({1, 1, 1, 2}, {NAN, NAN}), F32({1, 1, 1, 2}, {0, 4})});
   ExpectNumbers(
       RunLayer(R"(type: "Upsample" upsample_param { scale: 2 upsample_w: 3 })",
                {F32({1, 1, 1, 2}, {5, 6}), F32({1, 1, 1, 2}, {1, 5})}),

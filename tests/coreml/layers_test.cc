@@ -49,6 +49,13 @@ StatusOr<std::vector<Numbers>> RunOnConstants(
       {x});
 }
 
+TEST(Layers, RemaindersAreExact) {
+  const double part = 0.7f;
+  ExpectNumbers(RunLayer(865, Message(),
+                         {F32({3}, {-7, 7, 7}), F32({3}, {0.7, 0.7, -2})}),
+                {F32({3}, {11 * part - 7, 7 - 10 * part, -1})});
+}
+
 TEST(Layers, ScattersAndGathers) {
   const Message along_columns = Message().Integer(1, 1).Integer(2, 1);
   ExpectNumbers(

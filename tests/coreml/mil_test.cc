@@ -157,6 +157,15 @@ std::vector<Message> Shaped(const std::string& name,
 
 const Numbers kX = F32({2, 3}, {1, 2, 3, 4, 5, 6});
 
+// The f32 0.7 is a little less than that, so -7 is not a multiple of it.
+TEST(Elementwise, RemaindersAreExact) {
+  const double part = 0.7f;
+  ExpectNumbers(RunOperation("mod", F32({4}, {-7, 7, 7, -7.5}),
+                             {ConstFloats("d", {4}, {0.7f, 0.7f, -2, 2})},
+                             {{"y", {"d"}}}),
+                {F32({4}, {11 * part - 7, 7 - 10 * part, -1, 0.5})});
+}
+
 TEST(Indexing, GathersAndScatters) {
   ExpectNumbers(
       RunOperation("gather_nd", kX, Shaped("i", {1, 0, -1, -1}, {2, 2}),
