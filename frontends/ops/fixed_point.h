@@ -47,6 +47,10 @@ Tensor MultiplyByFixedPoint(Tensor x, const std::vector<FixedPoint>& scales,
 // of 32 bits wrap, as the tensors' do.
 int32_t MultiplyByFixedPoint(int32_t x, const FixedPoint& scale);
 
+// 1 / sqrt(value) by Newton's method on fixed point numbers, as TensorFlow Lite
+// and gemmlowp compute it. Of 0, and of less, it is that of 1.
+FixedPoint InverseRootOf(int32_t value);
+
 // Of i64 sums, as operators with 16-bit activations and 64-bit sums round:
 // once, by a multiplier of 15 bits.
 Tensor MultiplyWideByFixedPoint(Tensor x,

@@ -66,6 +66,7 @@ class GraphImporter {
     int depth = 0;
     std::string prefix;                    // of origins: the path of calls
     std::map<int, Tensor> values;          // by tensor
+    std::map<int, Tensor> imaginaries;     // of complex tensors
     std::map<int, std::string> resources;  // names, by tensor
     // Values of resources that this scope or one in it has read or assigned.
     std::map<std::string, Tensor> variables;
@@ -122,7 +123,9 @@ class GraphImporter {
   bool Assigns(int subgraph, int depth) const;
   bool AssignsItself(int subgraph, int depth) const;
 
+  // Fails for complex tensors, which only operators of a model may take.
   StatusOr<Tensor> Lookup(int tensor, Scope& scope);
+  StatusOr<OperatorContext::Operand> LookupOperand(int tensor, Scope& scope);
   std::string OriginOf(const schema::Operator& op, const Scope& scope) const;
 
   std::shared_ptr<const Model> model_;
