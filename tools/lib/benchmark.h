@@ -18,7 +18,7 @@
 #include "tools/lib/cancel_latency.h"
 #include "tools/lib/kernel_checks.h"
 #include "tools/lib/limits.h"
-#include "tools/lib/tensor_spec.h"
+#include "tools/lib/load_model.h"
 #include "tools/lib/tier.h"
 
 namespace ember::tools {
@@ -36,9 +36,7 @@ struct BenchmarkOptions {
   bool no_side_by_side = false;
   int64_t threads = 1;
   LimitFlags limits;
-  std::vector<NamedShape> shapes;
-  std::vector<std::string>
-      inputs;  // tools/lib/tensor_spec.h; the others are random
+  LoadOptions load;  // inputs without a value there are random
   // Calls that are not measured: so many, and more, no longer than so many
   // seconds, until every dispatch has the kernel that it will have.
   int64_t warmup = 5;
