@@ -20,6 +20,15 @@ bool IsInside(const fs::path& folder, const fs::path& path) {
   return true;
 }
 
+// True if the path, which is canonical, lies in the folder of the file that
+// `model` is a link to.
+bool IsInFolderOfModel(const std::string& model, const fs::path& path) {
+  if (model.empty()) return false;
+  std::error_code error;
+  const fs::path resolved = fs::canonical(model, error);
+  return !error && path.parent_path() == resolved.parent_path();
+}
+
 // Describes a location that cannot be a file of the folder; empty if it can be
 // one.
 std::string_view WhatIsWrong(const std::string& folder,
@@ -52,7 +61,8 @@ std::string NameOfFile(const std::string& location, std::string_view what) {
 
 StatusOr<std::string> FileInside(const std::string& folder,
                                  const std::string& location,
-                                 std::string_view what) {
+                                 std::string_view what,
+                                 const std::string& model) {
   const std::string name = NameOfFile(location, what);
   const auto refused = [&](std::string_view found) {
     return InvalidArgumentError(Concat(
@@ -68,10 +78,21 @@ StatusOr<std::string> FileInside(const std::string& folder,
     return NotFoundError("folder '" + folder + "': " + error.message());
   const fs::path path = fs::canonical(whole / location, error);
   if (error) return NotFoundError(name + ": " + error.message());
-  if (!IsInside(whole, path)) return refused("a link out of it");
+  if (!IsInside(whole, path) && !IsInFolderOfModel(model, path)) {
+    return refused(
+        "a link out of it; if you trust the file, copy it to the link's place");
+  }
   if (!fs::is_regular_file(path, error))
     return refused("something not a plain file");
   return path.string();
+}
+
+bool IsFolderInside(const std::string& folder, const std::string& inner) {
+  std::error_code error;
+  const fs::path whole = fs::canonical(folder, error);
+  if (error) return false;
+  const fs::path path = fs::canonical(inner, error);
+  return !error && IsInside(whole, path);
 }
 
 }  // namespace ember::frontends

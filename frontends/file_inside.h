@@ -5,10 +5,14 @@
 //       const std::string path,
 //       FileInside("models/bert", "weights.bin", "external data"));
 //
-// Errors, one line whatever the location contains: an absolute location or one
-// with "..", a symbolic link that leads out of the folder, a file that is no
-// plain file. A hard link cannot be distinguished from the file itself,
-// wherever its other names are. Thread-safe.
+// Caches of downloads keep all files in one folder, and give names by links
+// into it: `model`, the model's own file, then resolves into that folder, and
+// a part that resolves into it, too, is within the model's.
+//
+// Errors, one line whatever the location is: an absolute one or one with "..",
+// a file that a symbolic link leads out of the folders, something that is no
+// plain file. A hard link is the file itself: where another name of it lies
+// cannot be told. Thread-safe.
 #ifndef EMBER_FRONTENDS_FILE_INSIDE_H_
 #define EMBER_FRONTENDS_FILE_INSIDE_H_
 
@@ -19,11 +23,15 @@
 
 namespace ember::frontends {
 
-// `folder`: the model's folder; it is an error if it is empty. `what`: a name
-// of the file for messages.
+// folder: of the model; empty: it has none, which is an error. what: the file,
+// for messages. model: the path of the model's file; empty: it is no link.
 StatusOr<std::string> FileInside(const std::string& folder,
                                  const std::string& location,
-                                 std::string_view what);
+                                 std::string_view what,
+                                 const std::string& model = "");
+
+// True if `inner`, with links followed, is the folder or lies below it.
+bool IsFolderInside(const std::string& folder, const std::string& inner);
 
 // Returns a name like "external data 'weights.bin'", for messages of code that
 // reads the file.

@@ -11,8 +11,24 @@ Status OfModel(const Status& status, std::string_view name) {
 
 Status CheckNoEntry(const ImportOptions& options, std::string_view why) {
   if (options.entry.empty()) return OkStatus();
-  return InvalidArgumentError("entry: expected none, as " + std::string(why) +
+  return InvalidArgumentError("--entry: expected none, as " + std::string(why) +
                               ", found '" + OnOneLine(options.entry) + "'");
+}
+
+Status NoSuchEntry(std::string_view what, std::span<const std::string> names,
+                   std::string_view entry) {
+  const std::string found =
+      entry.empty() ? "none" : "'" + OnOneLine(entry) + "'";
+  if (names.empty()) {
+    return InvalidArgumentError("--entry: expected none, as the model has no " +
+                                std::string(what) + ", found " + found);
+  }
+  std::string there;
+  for (const std::string& name : names)
+    there += (there.empty() ? "'" : ", '") + OnOneLine(name) + "'";
+  return InvalidArgumentError("--entry: expected one of the " +
+                              std::string(what) + " " + there + ", found " +
+                              found);
 }
 
 void UnsupportedParts::Add(const std::string& name, std::string_view place,

@@ -12,6 +12,7 @@
 #define EMBER_FRONTENDS_MODEL_ERRORS_H_
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,11 @@ Status OfModel(const Status& status, std::string_view name);
 
 // Fails if the options name an entry. `why`: "a symbol has one function".
 Status CheckNoEntry(const ImportOptions& options, std::string_view why);
+
+// Says that the model has no such function. `what`: "signatures"; `entry` is
+// empty if the user asked for none.
+Status NoSuchEntry(std::string_view what, std::span<const std::string> names,
+                   std::string_view entry);
 
 // The parts of a model that cannot be imported, each once, with the first place
 // that has it, how often it occurs, and the reason.

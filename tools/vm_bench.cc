@@ -7,6 +7,7 @@
 #include "tools/lib/benchmark.h"
 #include "tools/lib/device.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/import_flags.h"
 #include "tools/lib/json.h"
 #include "tools/lib/kernel_cache.h"
 #include "tools/lib/kernel_checks.h"
@@ -20,7 +21,8 @@ namespace ember::tools {
 namespace {
 
 struct Options {
-  std::vector<std::string> models, shapes, inputs;
+  std::vector<std::string> models, inputs;
+  ImportFlags import;
   std::string format = "md", threads = "1", tiers = "auto", jit = "auto", life;
   BenchmarkOptions benchmark;
   KernelCacheFlags cache;
@@ -61,8 +63,7 @@ void Declare(Options& options, Flags& flags) {
             "Before each call writes a byte to this file descriptor and waits "
             "for one from it, and ends\nwhere it ends: for programs that let "
             "several processes call in turns (tools/turns.py).");
-  flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
-            "The shape of an input that a model leaves open (1 otherwise).");
+  AddImportFlags(flags, &options.import);
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "An input, as of vm-run; random otherwise.");
   flags.Add("schedules", &options.benchmark.schedules, "DIR",
@@ -188,9 +189,8 @@ Status Bench(Options& options) {
     PrintPeak(threads, format);
     return OkStatus();
   }
-  EMBER_ASSIGN_OR_RETURN(options.benchmark.shapes,
-                         ParseShapeFlags(options.shapes));
-  options.benchmark.inputs = options.inputs;
+  EMBER_ASSIGN_OR_RETURN(options.benchmark.load, LoadOptionsOf(options.import));
+  options.benchmark.load.inputs = options.inputs;
   options.benchmark.cache = CacheOptionsOf(options.cache);
   std::vector<std::string> columns = {
       "model",   "device", "tier",     "threads",  "median_ms",

@@ -13,13 +13,12 @@
 #include "tools/lib/bind.h"
 #include "tools/lib/compile_limits.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/import_flags.h"
 #include "tools/lib/limits.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/paths.h"
-#include "tools/lib/random_tensors.h"
 #include "tools/lib/show_progress.h"
 #include "tools/lib/table.h"
-#include "tools/lib/tensor_spec.h"
 #include "vm/format/model_metadata.h"
 #include "vm/format/writer.h"
 
@@ -27,8 +26,9 @@ namespace ember::tools {
 namespace {
 
 struct Options {
-  std::vector<std::string> models, shapes, inputs, metadata, disabled_passes;
-  std::string output, dump_after, dump_dir, entry, progress = "auto";
+  std::vector<std::string> models, inputs, metadata, disabled_passes;
+  std::string output, dump_after, dump_dir, progress = "auto";
+  ImportFlags import;
   LimitFlags limits;
   bool print_pipeline = false, time_passes = false, list_formats = false;
 };
@@ -36,18 +36,8 @@ struct Options {
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL", 1, 1, &options.models);
   flags.Add("o", &options.output, "FILE", "Where to write the module (.vmfb).");
-  flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
-            "Pins dims of an input that the model leaves open; '?' leaves one "
-            "open. May be\n"
-            "repeated.");
-  flags.Add("input", &options.inputs, "NAME=VALUE",
-            "Makes an input a constant of the module: axes=1xi64=2, @a.npy and "
-            "the other forms\nof vm-run --input. Its dims are pinned as "
-            "--shape does. May be repeated.");
-  flags.Add("entry", &options.entry, "NAME",
-            "Which of several functions of the model is compiled: a signature "
-            "of a TensorFlow or\nTensorFlow Lite model, or the nodes of a "
-            "TensorFlow graph to cut at: A,B->C.");
+  AddImportFlags(flags, &options.import);
+  flags.Add("input", &options.inputs, "NAME=VALUE", "The same as --constant.");
   flags.Add(
       "metadata", &options.metadata, "KEY=VALUE",
       "Adds to what the module keeps of the model's own metadata (vm-dump "
@@ -74,28 +64,12 @@ void Declare(Options& options, Flags& flags) {
       "vm-compile bert.onnx -o bert.vmfb --shape input_ids=1x128 --shape "
       "mask=1x128");
   flags.Example(
-      "vm-compile resize.onnx -o resize.vmfb --input=sizes=4xi64=1,3,64,64");
+      "vm-compile resize.onnx -o resize.vmfb --constant=sizes=4xi64=1,3,64,64");
   flags.Example(
       "vm-compile model.onnx -o model.vmfb --metadata labels=@labels.txt");
   flags.Example(
       "vm-compile model.onnx -o model.vmfb --dump-after=all "
       "--dump-dir=/tmp/passes");
-}
-
-StatusOr<std::vector<NamedTensor>> ReadValues(
-    const std::vector<std::string>& specs) {
-  RandomTensors random(0);
-  std::vector<NamedTensor> values;
-  for (const std::string& spec : specs) {
-    StatusOr<NamedTensor> value = ReadTensorSpec(spec, random);
-    if (!value.ok()) return value.status().WithContext("--input");
-    if (!value->name) {
-      return InvalidArgumentError("--input: '" + spec +
-                                  "': expected NAME=VALUE");
-    }
-    values.push_back(*std::move(value));
-  }
-  return values;
 }
 
 Status AddMetadata(const std::vector<std::string>& specs,
@@ -125,10 +99,8 @@ Status AddMetadata(const std::vector<std::string>& specs,
 
 StatusOr<LoadOptions> MakeLoadOptions(const Options& options,
                                       Status& dump_status, Table& times) {
-  LoadOptions load;
-  EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
-  EMBER_ASSIGN_OR_RETURN(load.values, ReadValues(options.inputs));
-  load.entry = options.entry;
+  EMBER_ASSIGN_OR_RETURN(LoadOptions load, LoadOptionsOf(options.import));
+  EMBER_RETURN_IF_ERROR(AddConstants("--input", options.inputs, load));
   load.compile.disabled_passes = {options.disabled_passes.begin(),
                                   options.disabled_passes.end()};
   load.compile.dump_after = options.dump_after;

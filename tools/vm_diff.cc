@@ -9,6 +9,7 @@
 #include "tools/lib/compile_limits.h"
 #include "tools/lib/device.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/import_flags.h"
 #include "tools/lib/limits.h"
 #include "tools/lib/load_jit.h"
 #include "tools/lib/load_model.h"
@@ -26,7 +27,8 @@ namespace {
 constexpr double kRtol = 1e-3;
 
 struct Options {
-  std::vector<std::string> models, inputs, shapes;
+  std::vector<std::string> models, inputs;
+  ImportFlags import;
   std::string a = "tier:0", b, repro;
   int64_t threads = 0, seed = 0, rows = 10;
   double rtol = kRtol, atol = 1e-5, factor = 1;
@@ -48,9 +50,7 @@ void Declare(Options& options, Flags& flags) {
             "What is compared with it; tier:2 for one model, tier:0 for two.");
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "An input, as of vm-run. Inputs not given are random.");
-  flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
-            "The shape of a random input, where the model leaves it open (1 "
-            "otherwise).");
+  AddImportFlags(flags, &options.import);
   flags.Add("seed", &options.seed, "N", "For random inputs.");
   flags.Add("threads", &options.threads, "N",
             "Threads that compute; 0: one per core, or as the repro says.");
@@ -253,8 +253,7 @@ Status Run(Options& options) {
     jit_options.allow_tf32 = options.allow_tf32;
     EMBER_ASSIGN_OR_RETURN(jit, LoadJit(jit_options));
   }
-  LoadOptions load;
-  EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
+  EMBER_ASSIGN_OR_RETURN(LoadOptions load, LoadOptionsOf(options.import));
   load.inputs = options.inputs;
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadWithin(options.limits, options.models[0], load));

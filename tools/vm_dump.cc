@@ -12,6 +12,7 @@
 #include "tools/lib/compile_limits.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/graph_drawing.h"
+#include "tools/lib/import_flags.h"
 #include "tools/lib/limits.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/module_graph.h"
@@ -25,7 +26,8 @@ namespace ember::tools {
 namespace {
 
 struct Options {
-  std::vector<std::string> models, shapes;
+  std::vector<std::string> models;
+  ImportFlags import;
   std::string part = "module", dispatch, emit, output;
   LimitFlags limits;
 };
@@ -47,8 +49,7 @@ void Declare(Options& options, Flags& flags) {
                   "that Netron opens.");
   flags.Add("o", &options.output, "FILE",
             "Writes there instead of to the terminal.");
-  flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
-            "As of vm-compile, for a model that is no module.");
+  AddImportFlags(flags, &options.import);
   AddCompileLimitFlags(flags, &options.limits);
   flags.Example("vm-dump model.vmfb");
   flags.Example("vm-dump model.vmfb --part=signature");
@@ -138,8 +139,7 @@ StatusOr<std::string> Part(const Options& options,
 }
 
 StatusOr<std::string> MakeText(const Options& options) {
-  LoadOptions load;
-  EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
+  EMBER_ASSIGN_OR_RETURN(const LoadOptions load, LoadOptionsOf(options.import));
   EMBER_ASSIGN_OR_RETURN(
       const std::unique_ptr<CompileLimits> limits,
       CompileLimits::Start(options.limits, options.models[0]));

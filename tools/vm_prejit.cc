@@ -12,6 +12,7 @@
 #include "jit/target/compile_target.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/import_flags.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/native_files.h"
 #include "tools/lib/paths.h"
@@ -24,7 +25,8 @@ namespace ember::tools {
 namespace {
 
 struct Options {
-  std::vector<std::string> models, targets, shapes;
+  std::vector<std::string> models, targets;
+  ImportFlags import;
   std::string output, emit = "section", platform = "elf", symbol, profile,
                       packed_weights = "auto";
   double hot = 99;
@@ -75,8 +77,7 @@ void Declare(Options& options, Flags& flags) {
       "the file larger by up to twice its weights for each\ntarget; all: also "
       "where it is more, as with the filters of convolutions by Winograd's "
       "method.");
-  flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
-            "As of vm-compile, for a model that is no module.");
+  AddImportFlags(flags, &options.import);
   flags.Add("exact-schedules", &options.exact_schedules,
             "As of vm-run: kernels round as the interpreter does, but for the "
             "order of sums.");
@@ -321,8 +322,7 @@ Status Run(const Options& options) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<jit::CompileTarget> targets,
                          TargetsOf(options.targets));
   EMBER_RETURN_IF_ERROR(CheckTargets(options, targets));
-  LoadOptions load;
-  EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
+  EMBER_ASSIGN_OR_RETURN(const LoadOptions load, LoadOptionsOf(options.import));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
   EMBER_RETURN_IF_ERROR(CheckIsModule(options, model));

@@ -20,6 +20,7 @@
 #include "tools/lib/device.h"
 #include "tools/lib/explain.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/import_flags.h"
 #include "tools/lib/kernel_cache.h"
 #include "tools/lib/kernel_checks.h"
 #include "tools/lib/limits.h"
@@ -41,7 +42,8 @@ namespace ember::tools {
 namespace {
 
 struct Options {
-  std::vector<std::string> models, inputs, outputs, expected, shapes;
+  std::vector<std::string> models, inputs, outputs, expected;
+  ImportFlags import;
   std::string device = "cpu", tier = "auto", jit = "auto", trace,
               print = "summary", dump_kernels, schedules, shadow, record;
   KernelCacheFlags cache;
@@ -68,9 +70,7 @@ void Declare(Options& options, Flags& flags) {
       "One of which the model gives no rank has the dims of its value; state "
       "that "
       "the model keeps\nis zero.");
-  flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
-            "The shape of a random input, where the model leaves it open (1 "
-            "otherwise).");
+  AddImportFlags(flags, &options.import);
   flags.Add("seed", &options.seed, "N", "For random inputs.");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
             "Writes a result: .npy, .pb, or raw with any other ending.");
@@ -328,8 +328,7 @@ Status Run(const Options& options) {
                          OpenDevice(options.device, options.threads,
                                     CacheOptionsOf(options.cache).folder));
   const int threads = device->host_runner().worker_count();
-  LoadOptions load;
-  EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
+  EMBER_ASSIGN_OR_RETURN(LoadOptions load, LoadOptionsOf(options.import));
   load.inputs = options.inputs;
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<CompileLimits> compile_limits,

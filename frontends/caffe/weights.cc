@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <utility>
@@ -23,6 +24,9 @@ constexpr uint64_t kNetName = 1, kNetLayersV1 = 2, kNetLayer = 100;
 constexpr uint64_t kLayerBlobs = 7, kLayerV1Blobs = 6, kLayerV1V0 = 1,
                    kLayerV0Blobs = 50;
 constexpr uint64_t kLayerName = 1, kLayerV1Name = 4, kLayerV0Name = 1;
+
+// Fields of NVIDIA's fork: numbers of a type that it says.
+constexpr uint64_t kBlobRawType = 10, kBlobRaw = 12;
 
 constexpr size_t kMaxBlobs = 4096;  // per layer
 
@@ -122,6 +126,35 @@ AlignedMemory Allocate(size_t bytes) {
           })};
 }
 
+float AsFloat(double value) { return static_cast<float>(value); }
+float AsFloat(Float16 value) { return ToFloat(value); }
+
+// Writes the numbers of type T as f32; returns the place behind them.
+template <typename T>
+uint8_t* AppendAsFloats(Bytes numbers, uint8_t* to) {
+  for (size_t i = 0; i < numbers.size(); i += sizeof(T)) {
+    T stored;
+    std::memcpy(&stored, numbers.data() + i, sizeof(stored));
+    const float number = AsFloat(stored);
+    std::memcpy(to, &number, sizeof(number));
+    to += sizeof(number);
+  }
+  return to;
+}
+
+// The type of the raw numbers that NVIDIA's Caffe writes; doubles have its
+// default.
+StatusOr<DType> RawTypeOf(std::optional<uint64_t> type) {
+  constexpr DType kTypes[] = {DType::kF64, DType::kF32, DType::kF16};
+  const uint64_t number = type.value_or(0);
+  if (number < std::size(kTypes)) return kTypes[number];
+  return UnimplementedError(
+      "blob: expected raw numbers of type 0 (double), 1 (float) or 2 (half), "
+      "found " +
+      std::to_string(number) +
+      ": convert the weights to float before you save the net");
+}
+
 // True for an old layer, whose type is a number or a message that has a type.
 // Nets of Caffe2 have operators in the same field.
 bool IsOldLayer(Bytes message) {
@@ -166,7 +199,8 @@ StatusOr<Blob> Blob::Read(Bytes message, std::shared_ptr<const void> owner) {
   Blob blob;
   blob.owner_ = std::move(owner);
   std::vector<int64_t> old_dims(4, 0);
-  std::vector<Bytes> doubles;
+  std::vector<Bytes> doubles, raw;
+  std::optional<uint64_t> raw_type;
   bool has_shape = false;
   ProtobufFields fields(message);
   ProtobufField field;
@@ -187,12 +221,21 @@ StatusOr<Blob> Blob::Read(Bytes message, std::shared_ptr<const void> owner) {
       EMBER_RETURN_IF_ERROR(ReadDims(field.bytes, blob.dims_));
     } else if (field.number == 8 && is_bytes) {
       doubles.push_back(field.bytes);
+    } else if (field.number == kBlobRawType && !is_bytes) {
+      raw_type = field.value;
+    } else if (field.number == kBlobRaw && is_bytes) {
+      raw = {field.bytes};
     }
   }
   if (fields.damaged()) return Damaged("a blob");
-  blob.is_double_ = blob.parts_.empty() && !doubles.empty();
-  if (blob.is_double_) blob.parts_ = std::move(doubles);
-  const size_t width = blob.is_double_ ? 8 : 4;
+  if (blob.parts_.empty() && !doubles.empty()) {
+    blob.dtype_ = DType::kF64;
+    blob.parts_ = std::move(doubles);
+  } else if (blob.parts_.empty() && !raw.empty()) {
+    EMBER_ASSIGN_OR_RETURN(blob.dtype_, RawTypeOf(raw_type));
+    blob.parts_ = std::move(raw);
+  }
+  const auto width = static_cast<size_t>(DTypeByteSize(blob.dtype_));
   size_t size = 0;
   for (const Bytes part : blob.parts_) {
     if (part.size() % width != 0) return Damaged("a blob's numbers");
@@ -224,24 +267,20 @@ StatusOr<Blob> Blob::FromProto(const BlobProto& proto) {
 
 graph::ConstantData Blob::Data() const {
   const size_t size = static_cast<size_t>(count_) * sizeof(float);
-  if (parts_.size() == 1 && !is_double_ &&
+  if (parts_.size() == 1 && dtype_ == DType::kF32 &&
       reinterpret_cast<uintptr_t>(parts_[0].data()) % alignof(float) == 0) {
     return {.owner = owner_, .bytes = parts_[0]};
   }
   const AlignedMemory memory = Allocate(size);
   uint8_t* to = memory.data;
   for (const Bytes part : parts_) {
-    if (!is_double_) {
+    if (dtype_ == DType::kF64) {
+      to = AppendAsFloats<double>(part, to);
+    } else if (dtype_ == DType::kF16) {
+      to = AppendAsFloats<Float16>(part, to);
+    } else {
       if (!part.empty()) std::memcpy(to, part.data(), part.size());
       to += part.size();
-      continue;
-    }
-    for (size_t i = 0; i < part.size(); i += sizeof(double)) {
-      double wide;
-      std::memcpy(&wide, part.data() + i, sizeof(wide));
-      const auto narrow = static_cast<float>(wide);
-      std::memcpy(to, &narrow, sizeof(narrow));
-      to += sizeof(narrow);
     }
   }
   return {.owner = memory.owner, .bytes = {memory.data, size}};

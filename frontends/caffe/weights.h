@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/dtype.h"
 #include "base/status.h"
 #include "compiler/graph/graph.h"
 #include "third_party/caffe/caffe.pb.h"
@@ -46,7 +47,8 @@ class Blob {
 
   std::vector<int64_t> dims_;
   int64_t count_ = 0;
-  bool is_double_ = false;
+  // Of the file's numbers: f32, f64 or f16.
+  DType dtype_ = DType::kF32;
   // Pieces of the packed numbers, usually one.
   std::vector<std::span<const uint8_t>> parts_;
   std::shared_ptr<const void> owner_;

@@ -148,12 +148,16 @@ Feature ReadFeature(const ProtobufView& description) {
   return feature;
 }
 
-// Checks that a file of a package is in the package itself and not behind a
-// link: weights are looked up relative to it.
+// Fails unless a file of a package is in a folder of the package itself, not by
+// a link to a folder: weights are looked up beside it. The file may be a link,
+// as in caches of downloads.
 Status CheckIsInPackage(const fs::path& file) {
   for (fs::path folder = file.parent_path(); !folder.empty();
        folder = folder.parent_path()) {
     if (folder.extension() == ".mlpackage") {
+      if (frontends::IsFolderInside(folder.string(),
+                                    file.parent_path().string()))
+        return OkStatus();
       return frontends::FileInside(folder.string(),
                                    file.lexically_relative(folder).string(),
                                    "package's file")
@@ -237,6 +241,7 @@ StatusOr<Model> Model::Open(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(Model model, Read(owner->bytes(), owner));
   model.folder_ = fs::path(file).parent_path().string();
   if (model.folder_.empty()) model.folder_ = ".";
+  model.path_ = file;
   return model;
 }
 
@@ -252,8 +257,9 @@ StatusOr<std::shared_ptr<const MappedFile>> Model::WeightsFile(
   if (name.starts_with(kPrefix)) name = name.substr(kPrefix.size());
   std::shared_ptr<const MappedFile>& file = (*files_)[name];
   if (file != nullptr) return file;
-  EMBER_ASSIGN_OR_RETURN(const std::string inside,
-                         frontends::FileInside(folder_, name, "weights file"));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::string inside,
+      frontends::FileInside(folder_, name, "weights file", path_));
   EMBER_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(inside));
   file = std::make_shared<const MappedFile>(std::move(mapped));
   return file;

@@ -111,8 +111,13 @@ Status OpenArchive(std::span<const uint8_t> bytes,
   if (weights.status().code() == StatusCode::kNotFound) {
     for (const std::string& name : zip.names()) {
       if (!name.starts_with("model.weights")) continue;
-      return UnimplementedError("expected model.weights.h5, found '" +
-                                OnOneLine(name) + "'");
+      return UnimplementedError(
+          "expected model.weights.h5, found '" + OnOneLine(name) + "'" +
+          (name.ends_with(".npz")
+               ? ", which holds Python pickles, as Keras writes them where "
+                 "h5py is not installed: install h5py, load the model in Keras "
+                 "and save it again"
+               : ""));
     }
   }
   if (!weights.ok()) return weights.status();

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -322,30 +325,78 @@ StatusOr<Weights> ReadListedWeights(const Network& network,
 
 namespace {
 
+// The name of a layer without its number among layers of its class, and that
+// number: "conv2d" and 2 of "conv2d_2", "conv2d" and 0 of "conv2d".
+std::pair<std::string_view, int> NumberedName(std::string_view name) {
+  const size_t at = name.rfind('_');
+  int number = 0;
+  if (at == std::string_view::npos || at + 1 == name.size()) return {name, 0};
+  const char* const end = name.data() + name.size();
+  const auto read = std::from_chars(name.data() + at + 1, end, number);
+  if (read.ec != std::errc() || read.ptr != end) return {name, 0};
+  return {name.substr(0, at), number};
+}
+
+// The name in a container of Keras 2.12 and 2.13 that is the layer which newer
+// versions call `name`. They count a layer with weights twice, so that their
+// numbers have gaps: the layers of a class are those of its names, in the order
+// of the numbers.
+StatusOr<std::string> OldStoredName(const hdf5::Object& container,
+                                    std::string_view name) {
+  EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> stored,
+                         container.Names());
+  const auto [base, number] = NumberedName(name);
+  std::map<int, std::string> of_class;
+  for (const std::string& other : stored) {
+    const auto [other_base, other_number] = NumberedName(other);
+    if (other_base == base) of_class.emplace(other_number, other);
+  }
+  if (number < 0 || static_cast<size_t>(number) >= of_class.size())
+    return std::string(name);
+  return std::next(of_class.begin(), number)->second;
+}
+
+// The variables at a path of attributes of Keras 2.12 and 2.13, where models
+// have no "layers" but "_layer_checkpoint_dependencies".
+StatusOr<std::optional<hdf5::Object>> FindOldVariables(const hdf5::Object& file,
+                                                       std::string_view path) {
+  constexpr std::string_view kLayers = "layers/";
+  std::optional<hdf5::Object> object = file;
+  while (object && !path.empty()) {
+    if (!path.starts_with(kLayers)) {
+      const size_t end = std::min(path.find('/'), path.size());
+      EMBER_ASSIGN_OR_RETURN(object, object->Find(path.substr(0, end)));
+      path.remove_prefix(std::min(end + 1, path.size()));
+      continue;
+    }
+    EMBER_ASSIGN_OR_RETURN(object,
+                           object->Find("_layer_checkpoint_dependencies"));
+    if (!object) break;
+    path.remove_prefix(kLayers.size());
+    const size_t end = std::min(path.find('/'), path.size());
+    EMBER_ASSIGN_OR_RETURN(const std::string name,
+                           OldStoredName(*object, path.substr(0, end)));
+    EMBER_ASSIGN_OR_RETURN(object, object->Find(name));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  if (!object) return object;
+  return object->Find("vars");
+}
+
 // Returns an object's variables by a path of attributes. The attributes' names
 // differ between versions: "query_dense" was "_query_dense".
 StatusOr<std::optional<hdf5::Object>> FindVariables(const hdf5::Object& file,
                                                     const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(auto found, file.Find(path + "/vars"));
-  if (found) return found;
   const size_t slash = path.rfind('/');
-  if (slash != std::string::npos) {
-    std::string hidden = path;
-    hidden.insert(slash + 1, "_");
-    EMBER_ASSIGN_OR_RETURN(found, file.Find(hidden + "/vars"));
+  std::string hidden = path;
+  hidden.insert(slash == std::string::npos ? 0 : slash + 1, "_");
+  for (const std::string& name : {path, hidden}) {
+    EMBER_ASSIGN_OR_RETURN(auto found, file.Find(name + "/vars"));
+    if (found) return found;
+    EMBER_ASSIGN_OR_RETURN(found, FindOldVariables(file, name));
     if (found) return found;
   }
-  // Keras 2.12 and 2.13 use other paths.
-  std::string old = path;
-  for (size_t at = 0; (at = old.find("layers/", at)) != std::string::npos;) {
-    if (at > 0 && old[at - 1] != '/') {
-      ++at;
-      continue;
-    }
-    old.replace(at, 6, "_layer_checkpoint_dependencies");
-    at += 30;
-  }
-  return file.Find(old + "/vars");
+  return std::optional<hdf5::Object>();
 }
 
 }  // namespace

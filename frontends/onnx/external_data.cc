@@ -16,8 +16,9 @@ StatusOr<std::shared_ptr<MappedFile>> ExternalFiles::Open(
     const std::string& location) {
   auto known = files_.find(location);
   if (known != files_.end()) return known->second;
-  EMBER_ASSIGN_OR_RETURN(const std::string path,
-                         frontends::FileInside(folder_, location, kWhat));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::string path,
+      frontends::FileInside(folder_, location, kWhat, model_));
   EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
   auto shared = std::make_shared<MappedFile>(std::move(file));
   files_[location] = shared;

@@ -29,7 +29,9 @@ struct ExternalBytes {
 class ExternalFiles {
  public:
   // `folder`: the folder of the model. If empty, external data is refused.
-  explicit ExternalFiles(std::string folder) : folder_(std::move(folder)) {}
+  // `model` is the path of its file, which may be a link (file_inside.h).
+  explicit ExternalFiles(std::string folder, std::string model = "")
+      : folder_(std::move(folder)), model_(std::move(model)) {}
 
   // length < 0: to the end of the file.
   StatusOr<ExternalBytes> Read(const std::string& location, int64_t offset,
@@ -38,7 +40,7 @@ class ExternalFiles {
  private:
   StatusOr<std::shared_ptr<MappedFile>> Open(const std::string& location);
 
-  std::string folder_;
+  std::string folder_, model_;
   std::map<std::string, std::shared_ptr<MappedFile>> files_;
 };
 

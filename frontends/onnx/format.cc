@@ -1,7 +1,9 @@
 #include "frontends/onnx/format.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,28 +22,38 @@ using frontends::Format;
 using frontends::InputInfo;
 using frontends::KnownTensor;
 
-// A ModelProto starts with one of its fields. In every file that was written in
-// the order of the fields that is ir_version (1, a small number). Files of
-// other formats (SavedModel, Core ML) begin with a version, too. But where a
-// ModelProto has the producer's name, they have a message whose first byte is
-// no letter, or they have fields that a ModelProto does not have.
+// A text of the model, such as its producer's name: a message of another
+// format in its place has bytes that no text has.
+bool IsText(std::span<const uint8_t> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) {
+    return byte >= 0x20 || byte == '\t' || byte == '\n' || byte == '\r';
+  });
+}
+
+// True if the fields, in any order, are a ModelProto's with the version of
+// ONNX (1, a small number). What is behind damage is not looked at. Other
+// formats (SavedModel, Core ML) have a version with this number, too, but a
+// message where the producer's name (2) is here, or other fields.
 bool Sniff(std::string_view contents) {
-  if (contents.size() < 3 || contents[0] != 0x08 || contents[1] <= 0 ||
-      contents[1] >= 64)
-    return false;
+  constexpr uint64_t kVersionsEnd = 64;
   frontends::ProtobufFields fields(
       {reinterpret_cast<const uint8_t*>(contents.data()), contents.size()});
   frontends::ProtobufField field;
+  bool has_version = false;
   while (fields.Next(field)) {
     const uint64_t n = field.number;
     if (n > 8 && n != 14 && n != 20 && n != 25 && n != 26) return false;
+    const bool is_number = n == 1 || n == 5;
+    if (field.type != (is_number ? frontends::WireType::kVarint
+                                 : frontends::WireType::kBytes))
+      return false;
+    if (n == 1) {
+      if (field.value == 0 || field.value >= kVersionsEnd) return false;
+      has_version = true;
+    }
+    if ((n == 2 || n == 3 || n == 4) && !IsText(field.bytes)) return false;
   }
-  if (contents[2] != 0x12) return true;
-  size_t at = 3;  // index of the name's length
-  if (at < contents.size() && contents[at] == 0) return true;
-  while (at < contents.size() && (contents[at] & 0x80) != 0) ++at;
-  ++at;
-  return at >= contents.size() || static_cast<uint8_t>(contents[at]) >= 0x20;
+  return has_version;
 }
 
 TensorBytes BytesOf(const std::string& name, const KnownTensor& known) {

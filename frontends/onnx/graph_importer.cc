@@ -145,7 +145,7 @@ GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
       choices_(choices),
       model_(std::move(model)),
       index_(*model_),
-      files_(std::move(folder)),
+      files_(std::move(folder), options.path),
       builder_(
           ToIdentifier(model_->graph().name().empty() ? "main"
                                                       : model_->graph().name()),

@@ -104,7 +104,9 @@ StatusOr<graph::Graph> ImportModel(std::string_view path,
   EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(file_path.string()));
   std::string folder = file_path.parent_path().string();
   if (folder.empty()) folder = ".";
-  return ImportModelBytes(file.bytes(), folder, options,
+  ImportOptions of_file = options;
+  of_file.path = file_path.string();
+  return ImportModelBytes(file.bytes(), folder, of_file,
                           file_path.filename().string());
 }
 

@@ -47,6 +47,8 @@
 namespace ember::onnx {
 
 struct ImportOptions {
+  // The path of the model's file; empty: it is in memory. ImportModel sets it.
+  std::string path;
   // Pins of input dims: one entry per axis; nullopt leaves the axis as the
   // model states it. A pinned symbol is pinned wherever it occurs.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "frontends/onnx/external_data.h"
+#include "frontends/onnx/import.h"
 #include "frontends/onnx/model_builder.h"
 #include "frontends/onnx/tensor_proto.h"
 #include "frontends/onnx/testing/sample_models.h"
@@ -130,11 +131,36 @@ TEST_F(ExternalData, PathsThatLeadOutside) {
 }
 
 TEST_F(ExternalData, LinksThatLeadOutside) {
-  EXPECT_EQ(ErrorAt("link.bin"), Outside("link.bin", "a link out of it"));
-  EXPECT_EQ(ErrorAt("hop.bin"), Outside("hop.bin", "a link out of it"));
-  EXPECT_EQ(ErrorAt("linked/secret.bin"),
-            Outside("linked/secret.bin", "a link out of it"));
+  const std::string found =
+      "a link out of it; if you trust the file, copy it to the link's place";
+  EXPECT_EQ(ErrorAt("link.bin"), Outside("link.bin", found));
+  EXPECT_EQ(ErrorAt("hop.bin"), Outside("hop.bin", found));
+  EXPECT_EQ(ErrorAt("linked/secret.bin"), Outside("linked/secret.bin", found));
   EXPECT_THAT(ErrorAt("loop.bin"), HasSubstr("external data 'loop.bin': "));
+}
+
+// Caches of downloads have all files in one folder, and links to them
+// elsewhere.
+TEST_F(ExternalData, LinksOfACache) {
+  fs::create_directories(top_ / "blobs");
+  fs::create_directories(top_ / "snapshot" / "onnx");
+  fs::copy_file(top_ / "secret.bin", top_ / "blobs" / "d1");
+  std::ofstream(top_ / "blobs" / "m1", std::ios::binary)
+      << WithEntries({{"location", "model.onnx_data"}})
+             .proto()
+             .SerializeAsString();
+  const fs::path model = top_ / "snapshot" / "onnx" / "model.onnx";
+  const fs::path data = top_ / "snapshot" / "onnx" / "model.onnx_data";
+  fs::create_symlink("../../blobs/m1", model);
+  fs::create_symlink("../../blobs/d1", data);
+  EXPECT_TRUE(ImportModel(model.string(), {}).ok());
+  // Elsewhere than the model's own file.
+  fs::remove(data);
+  fs::create_symlink("../../secret.bin", data);
+  const auto graph = ImportModel(model.string(), {});
+  ASSERT_FALSE(graph.ok());
+  EXPECT_THAT(std::string(graph.status().message()),
+              HasSubstr("found a link out of it; if you trust the file"));
 }
 
 TEST_F(ExternalData, WhatIsNoFile) {

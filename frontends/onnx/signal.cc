@@ -10,27 +10,10 @@
 #include "frontends/onnx/operator_table.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/waves.h"
 
 namespace ember::onnx {
 namespace {
-
-struct Waves {
-  Tensor cosine;  // [rows, columns]
-  Tensor sine;
-};
-
-// Returns cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced
-// modulo n before it becomes an angle, so that large products lose no
-// precision.
-Waves MakeWaves(NodeContext& c, const Dim& rows, const Dim& columns,
-                const Dim& n, DType type) {
-  Tensor j = AlongAxis(IotaVector(c.builder(), rows, DType::kI64), 0, 2);
-  Tensor k = AlongAxis(IotaVector(c.builder(), columns, DType::kI64), 1, 2);
-  Tensor length = DimScalar(c.builder(), n);
-  Tensor angle = Cast(Modulo(j * k, length), DType::kF64) * (2 * M_PI) /
-                 Cast(length, DType::kF64);
-  return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
-}
 
 // Swaps the axis with the last one, in a tensor without the complex dim.
 Tensor SwapWithLast(Tensor x, int axis) {
@@ -70,7 +53,8 @@ struct Transform {
 Tensor RealInverse(NodeContext& c, const Transform& t, Tensor real,
                    Tensor imaginary) {
   const Dim bins = real.dim(-1);
-  const Waves waves = MakeWaves(c, bins, t.length, t.length, real.dtype());
+  const ops::Waves waves =
+      ops::MakeWaves(c.builder(), bins, t.length, t.length, real.dtype());
   Tensor k = IotaVector(c.builder(), bins, DType::kI64);
   Tensor single =
       Or(Equal(k, 0), Equal(k * 2.0, DimScalar(c.builder(), t.length)));
@@ -97,7 +81,8 @@ Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
   if (imaginary) imaginary = Resized(imaginary, last, t.length);
   const Dim bins =
       t.onesided ? FloorDivide(t.length, Dim(2)) + Dim(1) : t.length;
-  const Waves waves = MakeWaves(c, t.length, bins, t.length, real.dtype());
+  const ops::Waves waves =
+      ops::MakeWaves(c.builder(), t.length, bins, t.length, real.dtype());
   // The angle is negative forward and positive backward.
   Tensor sine = t.inverse ? waves.sine : -waves.sine;
   Tensor y_real = MatMul(real, waves.cosine);

@@ -117,6 +117,48 @@ int32_t MultiplyByFixedPoint(int32_t x, const FixedPoint& scale) {
   return (high >> RightShift(scale)) + ((high & mask) > threshold ? 1 : 0);
 }
 
+FixedPoint InverseRootOf(int32_t value) {
+  if (value <= 1) return {INT32_MAX, 0};
+  // The value as a number of 29 bits below 1 and a power of 4.
+  int shift = -11;
+  while (value >= 1 << 29) {
+    value /= 4;
+    --shift;
+  }
+  while (value < 1 << 27) {
+    value *= 4;
+    ++shift;
+  }
+  // Numbers with 28 binary places; products round to the nearest, halves away
+  // from zero but for those of negative numbers.
+  constexpr int32_t kOneAndAHalf = (1 << 28) + (1 << 27);
+  constexpr int32_t kRootOfHalf = 1518500250;  // 31 places
+  const auto product = [](int32_t a, int32_t b) {
+    return MultiplyByFixedPoint(a, {b, 0});
+  };
+  const auto times8 = [](int32_t a) {
+    return static_cast<int32_t>(
+        std::clamp<int64_t>(int64_t{a} * 8, INT32_MIN, INT32_MAX));
+  };
+  const auto times64 = [](int32_t a) {
+    return static_cast<int32_t>(
+        std::clamp<int64_t>(int64_t{a} * 64, INT32_MIN, INT32_MAX));
+  };
+  const int32_t number = value >> 1;
+  const int32_t half = (number + 1) >> 1;
+  int32_t x = 1 << 28;
+  for (int i = 0; i < 5; ++i) {
+    const int32_t cube = times64(product(product(x, x), x));
+    x = times8(product(kOneAndAHalf, x) - product(half, cube));
+  }
+  x = product(x, kRootOfHalf);
+  if (shift > 0) {
+    x *= 1 << shift;
+    shift = 0;
+  }
+  return {x, shift};
+}
+
 Tensor MultiplyWideByFixedPoint(Tensor x,
                                 const std::vector<FixedPoint>& scales) {
   // The multiplier is rounded to 15 bits, so that x * multiplier fits 64 bits.

@@ -50,6 +50,10 @@ Tensor MultiplyByFixedPoint(Tensor x, const std::vector<FixedPoint>& scales,
 // it wraps if a left shift exceeds 32 bits.
 int32_t MultiplyByFixedPoint(int32_t x, const FixedPoint& scale);
 
+// 1 / sqrt(value) by Newton's method on fixed point numbers, as TensorFlow Lite
+// and gemmlowp compute it. Of 0, and of less, it is that of 1.
+FixedPoint InverseRootOf(int32_t value);
+
 // Multiplies i64 sums, which are rounded once, with a multiplier of 15 bits.
 // Operators with 16-bit activations and 64-bit sums do so.
 Tensor MultiplyWideByFixedPoint(Tensor x,

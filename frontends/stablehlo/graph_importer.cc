@@ -5,6 +5,8 @@
 
 #include "base/one_line.h"
 #include "base/unique_names.h"
+#include "frontends/model_errors.h"
+#include "frontends/ops/complex_edges.h"
 #include "frontends/ops/compositions.h"
 
 namespace ember::stablehlo {
@@ -132,6 +134,15 @@ StatusOr<Tensor> ConformTensor(Tensor x, std::string_view element,
                               graph::ToString(x.value()->type()));
 }
 
+bool IsComplex(std::string_view element) {
+  return element.starts_with("complex<");
+}
+
+// "f32" of "complex<f32>".
+std::string_view PartsOf(std::string_view element) {
+  return element.substr(8, element.size() - 9);
+}
+
 StatusOr<Imported> Conform(Imported value, const Type& type) {
   if (type.kind == Type::Kind::kToken) return value;
   if (type.kind == Type::Kind::kTuple) {
@@ -147,12 +158,12 @@ StatusOr<Imported> Conform(Imported value, const Type& type) {
   if (!type.is_tensor() || !value.tensor.present())
     return UnimplementedError("unsupported type " + TypeText(type));
   std::string_view element = type.element;
-  const bool complex = element.starts_with("complex<");
+  const bool complex = IsComplex(element);
   if (complex != value.is_complex())
     return InvalidArgumentError("expected " + TypeText(type) + ", found " +
                                 (complex ? "real numbers" : "complex numbers"));
   if (complex) {
-    element = element.substr(8, element.size() - 9);
+    element = PartsOf(element);
     EMBER_ASSIGN_OR_RETURN(value.imaginary,
                            ConformTensor(value.imaginary, element, type));
   }
@@ -248,23 +259,19 @@ class GraphImporter::ScopeRunner final : public RegionRunner {
 };
 
 StatusOr<const Function*> GraphImporter::Entry() const {
-  std::string names;
+  std::vector<std::string> names;
   const Function* only = nullptr;
-  int count = 0;
   for (const Function& function : module_.functions) {
     if (function.is_private || !function.has_body) continue;
-    names += (names.empty() ? "'" : ", '") + OnOneLine(function.name) + "'";
+    names.push_back(function.name);
     only = &function;
-    ++count;
     if (function.name == (options_.entry.empty() ? "main" : options_.entry))
       return &function;
   }
-  if (options_.entry.empty() && count == 1) return only;
-  if (count == 0)
+  if (options_.entry.empty() && names.size() == 1) return only;
+  if (names.empty())
     return InvalidArgumentError("expected a public function, found none");
-  return InvalidArgumentError(
-      "entry: expected one of " + names + ", found '" +
-      OnOneLine(options_.entry.empty() ? "main" : options_.entry) + "'");
+  return frontends::NoSuchEntry("functions", names, options_.entry);
 }
 
 StatusOr<std::vector<frontends::ModelInput>> GraphImporter::Inputs() const {
@@ -282,9 +289,11 @@ StatusOr<std::vector<frontends::ModelInput>> GraphImporter::Inputs() const {
             : entry->values[static_cast<size_t>(entry->body.arguments[i])].name;
     if (input.name.empty()) input.name = "arg" + std::to_string(i);
     input.name = names.Take(input.name);
-    const auto dtype = DTypeOf(type.element);
+    const bool is_complex = type.is_tensor() && IsComplex(type.element);
+    const auto dtype = DTypeOf(is_complex ? PartsOf(type.element)
+                                          : std::string_view(type.element));
     if (!type.is_tensor() || !dtype ||
-        type.dims.size() > static_cast<size_t>(kMaxRank))
+        type.dims.size() + (is_complex ? 1 : 0) > static_cast<size_t>(kMaxRank))
       return UnimplementedError("argument '" + OnOneLine(input.name) +
                                 "': unsupported type " + TypeText(type));
     input.dtype = *dtype;
@@ -297,6 +306,8 @@ StatusOr<std::vector<frontends::ModelInput>> GraphImporter::Inputs() const {
                                .symbol = frontends::ToIdentifier(input.name) +
                                          "_" + std::to_string(dims.size())});
     }
+    if (is_complex)
+      dims.push_back(frontends::ModelDim{.extent = 2, .symbol = ""});
     inputs.push_back(std::move(input));
   }
   return inputs;
@@ -312,9 +323,16 @@ StatusOr<graph::Graph> GraphImporter::Import() {
   Scope scope;
   scope.function = entry;
   scope.builder = &builder_;
-  for (size_t i = 0; i < values.size(); ++i)
-    scope.values[entry->body.arguments[i]] = {.tensor =
-                                                  Tensor(&builder_, values[i])};
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Tensor value(&builder_, values[i]);
+    Imported& argument = scope.values[entry->body.arguments[i]];
+    if (IsComplex(entry->type.inputs[i].element)) {
+      argument = {.tensor = ops::PartOf(value, 0),
+                  .imaginary = ops::PartOf(value, 1)};
+    } else {
+      argument = {.tensor = value};
+    }
+  }
   EMBER_ASSIGN_OR_RETURN(const std::vector<Imported> results,
                          RunOperations(entry->body, scope));
   if (results.size() != entry->type.results.size())
@@ -335,7 +353,7 @@ StatusOr<graph::Graph> GraphImporter::Import() {
 // Adds members of a tuple one after the other.
 Status GraphImporter::AddOutput(const Imported& value, const Type& type,
                                 std::string name) {
-  const auto conformed = Conform(value, type);
+  auto conformed = Conform(value, type);
   if (!conformed.ok())
     return conformed.status().WithContext("result '" + OnOneLine(name) + "'");
   if (type.kind == Type::Kind::kTuple) {
@@ -344,7 +362,10 @@ Status GraphImporter::AddOutput(const Imported& value, const Type& type,
                                       name + "_" + std::to_string(i)));
     return OkStatus();
   }
-  if (!conformed->is_tensor())
+  if (conformed->is_complex())
+    conformed->tensor =
+        ops::JoinedParts(conformed->tensor, conformed->imaginary);
+  else if (!conformed->is_tensor())
     return UnimplementedError("result '" + OnOneLine(name) +
                               "': unsupported type " + TypeText(type));
   const int seen = output_names_[name]++;

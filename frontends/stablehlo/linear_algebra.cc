@@ -1,8 +1,7 @@
 // Factors of matrices, triangular systems and Fourier transforms.
-#include <cmath>
-
 #include "compiler/graph/control_flow.h"
 #include "frontends/ops/compositions.h"
+#include "frontends/ops/waves.h"
 #include "frontends/stablehlo/operator_table.h"
 
 namespace ember::stablehlo {
@@ -56,25 +55,11 @@ Tensor BuildRows(OperationContext& c, const Shape& shape, DType type,
   return {&c.builder(), results.empty() ? nullptr : results[0]};
 }
 
-struct Waves {
-  Tensor cosine, sine;  // [rows, columns]
-};
-
-// Returns cosine and sine of 2 pi j k / n. j k is reduced modulo n first, which
-// is exact.
-Waves WavesOf(OperationContext& c, int64_t rows, int64_t columns, int64_t n,
-              DType type) {
-  const Tensor j = IotaAlong(c.builder(), Dim(rows), 0, 2);
-  const Tensor k = IotaAlong(c.builder(), Dim(columns), 1, 2);
-  const Tensor turn = Cast(Modulo(j * k, static_cast<double>(n)), DType::kF64);
-  const Tensor angle = turn * (2 * M_PI / static_cast<double>(n));
-  return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
-}
-
 // Computes a complex transform along an axis.
 Imported Transformed(OperationContext& c, const Imported& x, int axis,
                      int64_t n, bool inverse) {
-  const Waves waves = WavesOf(c, n, n, n, x.tensor.dtype());
+  const ops::Waves waves =
+      ops::MakeWaves(c.builder(), Dim(n), Dim(n), Dim(n), x.tensor.dtype());
   const Tensor real = SwapLast(x.tensor, axis);
   const Tensor imaginary = SwapLast(x.imaginary, axis);
   const Tensor sine = inverse ? -waves.sine : waves.sine;
@@ -206,7 +191,8 @@ void ImportFft(OperationContext& c) {
   const DType type = x.tensor.dtype();
   Imported y = x;
   if (from_real) {
-    const Waves waves = WavesOf(c, n, half, n, type);
+    const ops::Waves waves =
+        ops::MakeWaves(c.builder(), Dim(n), Dim(half), Dim(n), type);
     y = {.tensor = MatMul(x.tensor, waves.cosine),
          .imaginary = -MatMul(x.tensor, waves.sine)};
   }
@@ -218,7 +204,8 @@ void ImportFft(OperationContext& c) {
   if (!to_real) return c.SetResult(0, y);
   // The half spectrum leaves out the conjugates, so each wave counts twice,
   // except the first and, for an even length, the middle one.
-  const Waves waves = WavesOf(c, half, n, n, type);
+  const ops::Waves waves =
+      ops::MakeWaves(c.builder(), Dim(half), Dim(n), Dim(n), type);
   const Tensor k = IotaVector(c.builder(), Dim(half), DType::kI64);
   const Tensor once = Or(Equal(k, 0), Equal(k * 2.0, static_cast<double>(n)));
   const Tensor weight = Select(once, c.Scalar(1, type), c.Scalar(2, type));

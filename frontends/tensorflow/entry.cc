@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "frontends/model_errors.h"
 #include "frontends/tensorflow/operator_table.h"
 
 namespace ember::tensorflow {
@@ -111,11 +112,29 @@ Status CheckNames(const Entry& entry) {
   std::set<std::string> names;
   for (const EntryInput& input : entry.inputs) {
     if (!names.insert(input.name).second) {
-      return InvalidArgumentError("entry: input '" + OnOneLine(input.name) +
+      return InvalidArgumentError("--entry: input '" + OnOneLine(input.name) +
                                   "' is there twice");
     }
   }
   return OkStatus();
+}
+
+// Texts that only files of sound are decoded from are given as bytes: an input
+// is u8 then, of as many elements as the file has.
+void GiveSoundAsBytes(const Model& model, Entry& entry) {
+  for (EntryInput& input : entry.inputs) {
+    if (input.type != DT_STRING) continue;
+    bool is_sound = false, is_other = false;
+    for (const Node& node : model.main().nodes) {
+      for (const Source& source : node.inputs) {
+        if (source.node != input.source.node) continue;
+        (node.op == "DecodeWav" ? is_sound : is_other) = true;
+      }
+    }
+    if (!is_sound || is_other) continue;
+    input.type = DT_UINT8;
+    input.shape = {-1};
+  }
 }
 
 StatusOr<Entry> CutOut(const Model& model, const std::string& text) {
@@ -124,32 +143,36 @@ StatusOr<Entry> CutOut(const Model& model, const std::string& text) {
   for (const std::string& name :
        Parts(std::string_view(text).substr(arrow + kArrow.size()))) {
     StatusOr<Source> source = model.FindSource(name);
-    if (!source.ok()) return source.status().WithContext("entry");
+    if (!source.ok()) return source.status().WithContext("--entry");
     entry.outputs.push_back({name, *source});
   }
   if (entry.outputs.empty()) entry.outputs = UnusedResults(model);
   for (const std::string& name :
        Parts(std::string_view(text).substr(0, arrow))) {
     StatusOr<Source> source = model.FindSource(name);
-    if (!source.ok()) return source.status().WithContext("entry");
+    if (!source.ok()) return source.status().WithContext("--entry");
     entry.inputs.push_back(InputAt(model, name, *source));
   }
   if (entry.inputs.empty())
     entry.inputs = NeededPlaceholders(model, entry.outputs);
   if (entry.outputs.empty()) {
     return InvalidArgumentError(
-        "entry: expected nodes with results that nothing uses, found none "
+        "--entry: expected nodes with results that nothing uses, found none "
         "(name the results: --entry='->NODE')");
   }
   EMBER_RETURN_IF_ERROR(CheckNames(entry));
+  GiveSoundAsBytes(model, entry);
   return entry;
 }
 
-std::string SignatureNames(const Model& model) {
-  std::string names;
+// Signatures that a user may ask for, by name; what initializes the model is
+// none.
+std::vector<std::string> SignatureNames(const Model& model) {
+  std::vector<std::string> names;
   for (const auto& [key, signature] : model.signatures())
-    names += (names.empty() ? "'" : ", '") + OnOneLine(key) + "'";
-  return names.empty() ? "(there are none)" : names;
+    if (!key.starts_with("__saved_model_")) names.push_back(key);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace
@@ -160,7 +183,7 @@ StatusOr<Entry> FindEntry(const Model& model, const std::string& text) {
   if (!model.is_saved_model()) {
     if (text.empty()) return CutOut(model, std::string(kArrow));
     return InvalidArgumentError(
-        "entry: expected INPUT,…->OUTPUT,… with nodes of the graph, found '" +
+        "--entry: expected INPUT,…->OUTPUT,… with nodes of the graph, found '" +
         OnOneLine(text) + "'");
   }
   auto found = signatures.find(text.empty() ? "serving_default" : text);
@@ -176,9 +199,14 @@ StatusOr<Entry> FindEntry(const Model& model, const std::string& text) {
     }
   }
   if (found == signatures.end()) {
-    return InvalidArgumentError("entry: expected one of the signatures " +
-                                SignatureNames(model) + ", found '" +
-                                OnOneLine(text) + "'");
+    const std::vector<std::string> names = SignatureNames(model);
+    if (names.empty()) {
+      return InvalidArgumentError(
+          "--entry: expected INPUT,…->OUTPUT,… with nodes of the graph, as "
+          "the model has no signatures, found '" +
+          OnOneLine(text) + "'");
+    }
+    return frontends::NoSuchEntry("signatures", names, text);
   }
   // Maps have no order; inputs and outputs are sorted by name, as by
   // TensorFlow.
@@ -216,6 +244,7 @@ StatusOr<Entry> FindEntry(const Model& model, const std::string& text) {
   if (entry.outputs.empty())
     return InvalidArgumentError("signature '" + OnOneLine(found->first) +
                                 "': expected outputs, found none");
+  GiveSoundAsBytes(model, entry);
   return entry;
 }
 

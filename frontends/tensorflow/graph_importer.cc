@@ -6,6 +6,7 @@
 #include "base/one_line.h"
 #include "base/shortened.h"
 #include "frontends/inputs.h"
+#include "frontends/ops/complex_edges.h"
 #include "frontends/tensorflow/constants.h"
 #include "frontends/tensorflow/data_types.h"
 
@@ -75,7 +76,7 @@ Status GraphImporter::AddInputs(Scope& scope) {
   std::vector<frontends::ModelInput> inputs;
   for (const EntryInput& input : entry_.inputs) {
     const std::optional<DType> dtype = DTypeOf(input.type);
-    if (!dtype || IsComplex(input.type)) {
+    if (!dtype) {
       return UnimplementedError("input '" + OnOneLine(input.name) + "': type " +
                                 TypeName(input.type) + " is not supported");
     }
@@ -89,12 +90,18 @@ Status GraphImporter::AddInputs(Scope& scope) {
       dims.push_back(extent < 0 ? frontends::OpenDim(input.name, dims.size())
                                 : frontends::ModelDim{.extent = extent});
     }
+    if (IsComplex(input.type)) dims.push_back(frontends::ModelDim{.extent = 2});
   }
   EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> values,
                          frontends::AddInputs(inputs, options_, *builder_));
-  for (size_t i = 0; i < values.size(); ++i)
-    scope.given[entry_.inputs[i].source] =
-        Value(Tensor(builder_.get(), values[i]));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Tensor given(builder_.get(), values[i]);
+    Value& value = scope.given[entry_.inputs[i].source];
+    value = Value(given);
+    if (!IsComplex(entry_.inputs[i].type)) continue;
+    value.tensor = ops::PartOf(given, 0);
+    value.imaginary = ops::PartOf(given, 1);
+  }
   return OkStatus();
 }
 
@@ -105,11 +112,12 @@ Status GraphImporter::AddOutputs(Scope& scope) {
     EMBER_ASSIGN_OR_RETURN(Value value, Lookup(output.source, scope));
     if (value.reference) {
       EMBER_ASSIGN_OR_RETURN(value.tensor, Variable(value.resource, scope));
+    } else if (value.imaginary) {
+      value.tensor = ops::JoinedParts(value.tensor, value.imaginary);
     } else if (!value.is_tensor()) {
-      return UnimplementedError(what + ": expected a tensor, found " +
-                                (value.imaginary ? "complex numbers"
-                                 : value.list    ? "a list of tensors"
-                                                 : "a variable or nothing"));
+      return UnimplementedError(
+          what + ": expected a tensor, found " +
+          (value.list ? "a list of tensors" : "a variable or nothing"));
     }
     results.push_back(value.tensor);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/ops/waves.h"
 #include "frontends/tensorflow/data_types.h"
 #include "frontends/tensorflow/operators.h"
 
@@ -51,22 +52,6 @@ void SetFakeQuantized(OperatorContext& c, const std::vector<double>& low,
                                           constant(steps)));
 }
 
-// cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced modulo n
-// before it becomes an angle, so that large products lose no precision.
-struct Waves {
-  Tensor cosine, sine;
-};
-Waves MakeWaves(OperatorContext& c, const Dim& rows, const Dim& columns,
-                const Dim& n, DType type) {
-  const Tensor j = AlongAxis(IotaVector(c.builder(), rows, DType::kI64), 0, 2);
-  const Tensor k =
-      AlongAxis(IotaVector(c.builder(), columns, DType::kI64), 1, 2);
-  const Tensor length = DimScalar(c.builder(), n);
-  const Tensor angle = Cast(Modulo(j * k, length), DType::kF64) * (2 * M_PI) /
-                       Cast(length, DType::kF64);
-  return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
-}
-
 // Cuts the last dim to a length, or fills it up with zeros.
 Tensor Resized(Tensor x, const Dim& length) {
   if (!x.HasDim(-1) || x.dim(-1) == length) return x;
@@ -88,7 +73,8 @@ void SetTransformed(OperatorContext& c, bool inverse) {
   if (x.tensor.rank() < 1)
     return c.FailInvalid("input 0: expected a signal, found a scalar");
   const Dim n = x.tensor.dim(-1);
-  const Waves waves = MakeWaves(c, n, n, n, x.tensor.dtype());
+  const ops::Waves waves =
+      ops::MakeWaves(c.builder(), n, n, n, x.tensor.dtype());
   const Tensor sine = inverse ? waves.sine : -waves.sine;
   // A signal of one dim becomes a row of a matrix, so that there is one case
   // only.
@@ -319,7 +305,8 @@ void ImportRfft(OperatorContext& c) {
   Tensor x = Resized(c.Input(0), *length);
   if (vector) x = Unsqueeze(x, {0});
   const Dim bins = FloorDivide(*length, Dim(2)) + Dim(1);
-  const Waves waves = MakeWaves(c, *length, bins, *length, x.dtype());
+  const ops::Waves waves =
+      ops::MakeWaves(c.builder(), *length, bins, *length, x.dtype());
   const Tensor real = MatMul(x, waves.cosine),
                imaginary = -MatMul(x, waves.sine);
   SetComplex(c, vector ? Squeeze(real, {0}) : real,
@@ -340,7 +327,8 @@ void ImportIrfft(OperatorContext& c) {
     real = Unsqueeze(real, {0});
     imaginary = Unsqueeze(imaginary, {0});
   }
-  const Waves waves = MakeWaves(c, bins, *length, *length, real.dtype());
+  const ops::Waves waves =
+      ops::MakeWaves(c.builder(), bins, *length, *length, real.dtype());
   const Tensor k = IotaVector(c.builder(), bins, DType::kI64);
   const Tensor single =
       Or(Equal(k, 0), Equal(k * 2.0, DimScalar(c.builder(), *length)));

@@ -54,36 +54,59 @@ bool IsPrintable(std::string_view text) {
   return !text.empty();
 }
 
-// True if the graph begins with a node that begins with name (1) and op (2).
-// Every file that was written in the order of the fields has them in this
-// order.
-bool BeginsWithNode(std::string_view graph) {
-  auto node = TakeField(graph);
-  while (node && node->kind == 2 &&
-         (node->number == 2 || node->number == 4))  // library, versions
-    node = TakeField(graph);
-  if (!node || node->kind != 2 || node->number != 1) return false;
-  std::string_view rest = node->contents;
-  const auto name = TakeField(rest);
-  const auto op = TakeField(rest);
-  return name && op && name->number == 1 && name->kind == 2 &&
-         op->number == 2 && op->kind == 2 && IsPrintable(name->contents) &&
-         IsPrintable(op->contents);
+// True if the message has a NodeDef's fields only, and its name (1) and its
+// operator (2). Fields may be in any order: writers differ in it.
+bool IsNode(std::string_view node) {
+  constexpr uint64_t kLastField = 7;
+  bool has_name = false, has_operator = false;
+  while (const auto field = TakeField(node)) {
+    if (field->kind != 2 || field->number == 0 || field->number > kLastField)
+      return false;
+    if (field->number > 2) continue;
+    if (!IsPrintable(field->contents)) return false;
+    (field->number == 1 ? has_name : has_operator) = true;
+    if (has_name && has_operator) return true;
+  }
+  return false;
 }
 
+// True if the first node (1) of the message is one of a GraphDef's, and what is
+// in front of it are the library (2), versions (3, 4) and debug information
+// (5).
+bool IsGraph(std::string_view graph) {
+  while (const auto field = TakeField(graph)) {
+    if (field->number == 1) return field->kind == 2 && IsNode(field->contents);
+    const uint64_t kind = field->number == 3 ? 0 : 2;
+    if (field->kind != kind || field->number == 0 || field->number > 5)
+      return false;
+  }
+  return false;
+}
+
+// True if the message has a MetaGraphDef's fields only, and its graph (2).
+bool IsMetaGraph(std::string_view meta) {
+  constexpr uint64_t kLastField = 7;
+  while (const auto field = TakeField(meta)) {
+    if (field->kind != 2 || field->number == 0 || field->number > kLastField)
+      return false;
+    if (field->number == 2) return IsGraph(field->contents);
+  }
+  return false;
+}
+
+// True if the message has the version (1) and a graph (2), in any order.
 bool IsSavedModel(std::string_view contents) {
-  const auto version = TakeField(contents);
-  if (!version || version->number != 1 || version->kind != 0 ||
-      version->value != 1)
-    return false;
-  const auto meta = TakeField(contents);
-  if (!meta || meta->number != 2 || meta->kind != 2) return false;
-  std::string_view rest = meta->contents;
-  for (int i = 0; i < 2; ++i) {
-    const auto field = TakeField(rest);
-    if (!field || field->kind != 2) return false;
-    if (field->number == 2) return BeginsWithNode(field->contents);
-    if (field->number != 1) return false;
+  bool has_version = false, has_graph = false;
+  while (const auto field = TakeField(contents)) {
+    if (field->number == 1 && field->kind == 0 && field->value == 1) {
+      has_version = true;
+    } else if (field->number == 2 && field->kind == 2 &&
+               (has_graph || IsMetaGraph(field->contents))) {
+      has_graph = true;
+    } else {
+      return false;
+    }
+    if (has_version && has_graph) return true;
   }
   return false;
 }
@@ -138,7 +161,7 @@ Status ParseText(google::protobuf::io::ZeroCopyInputStream& stream,
 
 FileKind KindOf(std::string_view contents) {
   if (IsSavedModel(contents)) return FileKind::kSavedModel;
-  if (BeginsWithNode(contents)) return FileKind::kGraph;
+  if (IsGraph(contents)) return FileKind::kGraph;
   const std::string_view word = FirstWord(contents);
   if (word == "saved_model_schema_version" || word == "meta_graphs")
     return FileKind::kSavedModelText;

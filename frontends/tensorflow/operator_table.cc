@@ -39,6 +39,7 @@ namespace {
   row(Atan, 1, 1, "", ImportUnary<Opcode::kAtan>) \
   row(Atan2, 2, 2, "", ImportBinary<Opcode::kAtan2>) \
   row(Atanh, 1, 1, "", ImportUnary<Opcode::kAtanh>) \
+  row(AudioSpectrogram, 1, 1, "", ImportAudioSpectrogram) \
   row(AvgPool, 1, 1, "", ImportAvgPool) \
   row(AvgPool3D, 1, 1, "", ImportAvgPool3D) \
   row(BatchMatMul, 2, 2, "", ImportBatchMatMul) \
@@ -87,6 +88,7 @@ namespace {
   row(DebugGradientRefIdentity, 1, 1, "", ImportPass) \
   row(DebugIdentity, 1, 1, "", ImportPass) \
   row(DebugIdentityV2, 1, 1, "", ImportPass) \
+  row(DecodeWav, 1, 1, "audio,sample_rate", ImportDecodeWav) \
   row(DeepCopy, 1, 1, "", ImportPass) \
   row(DenseBincount, 3, 3, "", ImportBincount) \
   row(DepthToSpace, 1, 1, "", ImportDepthToSpace) \
@@ -181,6 +183,7 @@ namespace {
   row(Maximum, 2, 2, "", ImportBinary<Opcode::kMaximum>) \
   row(Mean, 2, 2, "", ImportMean) \
   control(Merge, "output,value_index") \
+  row(Mfcc, 2, 2, "", ImportMfcc) \
   row(Min, 2, 2, "", ImportMin) \
   row(Minimum, 2, 2, "", ImportBinary<Opcode::kMinimum>) \
   row(MirrorPad, 2, 2, "", ImportMirrorPad) \

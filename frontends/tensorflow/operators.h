@@ -228,6 +228,10 @@ void ImportIfft(OperatorContext& c);
 void ImportRfft(OperatorContext& c);
 void ImportIrfft(OperatorContext& c);
 
+void ImportDecodeWav(OperatorContext& c);
+void ImportAudioSpectrogram(OperatorContext& c);
+void ImportMfcc(OperatorContext& c);
+
 }  // namespace ember::tensorflow
 
 #endif  // EMBER_FRONTENDS_TENSORFLOW_OPERATORS_H_

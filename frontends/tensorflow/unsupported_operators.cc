@@ -21,9 +21,9 @@ constexpr Reason kReasons[] = {
     {
         "transforms are there along one dim (FFT, IFFT, RFFT, IRFFT) and not "
         "joined with others",
-        "AudioSpectrogram BatchFFT BatchFFT2D BatchFFT3D BatchIFFT "
+        "BatchFFT BatchFFT2D BatchFFT3D BatchIFFT "
         "BatchIFFT2D BatchIFFT3D ConjugateTranspose FFT2D FFT3D FFTND IFFT2D "
-        "IFFT3D IFFTND IRFFT2D IRFFT3D IRFFTND Mfcc RFFT2D RFFT3D RFFTND",
+        "IFFT3D IFFTND IRFFT2D IRFFT3D IRFFTND RFFT2D RFFT3D RFFTND",
     },
     {
         "it sends tensors between devices or processes: give the model as it "
@@ -41,7 +41,7 @@ constexpr Reason kReasons[] = {
         "cut the graph (--entry='NODE->NODE')",
         "DecodeAndCropJpeg DecodeBmp DecodeCSV DecodeCompressed DecodeGif "
         "DecodeImage DecodeJSONExample DecodeJpeg DecodePaddedRaw DecodePng "
-        "DecodeProtoV2 DecodeRaw DecodeWav EncodeJpeg "
+        "DecodeProtoV2 DecodeRaw EncodeJpeg "
         "EncodeJpegVariableQuality EncodePng EncodeProto EncodeWav "
         "ExtractJpegShape FixedLengthRecordReaderV2 IdentityReaderV2 "
         "ImmutableConst MatchingFiles ParseExample ParseExampleV2 "

@@ -28,9 +28,7 @@ void SetClamped(OperatorContext& c, Activation activation, double low,
   const Quantization& y = *c.OutputQuantization(0);
   const Tensor centered = CenteredStored(x, q);
   if (q == y) return SetStored(c, centered, activation);
-  const double scale =
-      static_cast<double>(q.scale()) / static_cast<double>(y.scale());
-  SetRequantized(c, centered, {scale}, activation);
+  SetRequantized(c, centered, {ScaleIn32Bits(q.scale(), y)}, activation);
 }
 
 // Returns a * b / 2^15 for 16-bit numbers, rounded to nearest, as gemmlowp
@@ -62,12 +60,11 @@ int32_t Narrowed(const ops::FixedPoint& scale) {
 // reference.
 int64_t HardSwishOf(int64_t stored, const Quantization& in,
                     const Quantization& out, DType type) {
-  const auto in_scale = static_cast<double>(in.scale());
-  const double fine_in_scale = in_scale / 128;  // The scale with 7 more bits.
+  const float fine_in_scale = in.scale() * (1.0f / 128);  // of 7 more bits
   const ops::FixedPoint result_scale =
-      ops::FixedPointOf(fine_in_scale / static_cast<double>(out.scale()));
+      ops::FixedPointOf(ScaleIn32Bits(fine_in_scale, out));
   const ops::FixedPoint relu_scale =
-      ops::FixedPointOf(fine_in_scale / (3.0 / 32768.0));
+      ops::FixedPointOf(static_cast<double>(fine_in_scale / (3.0f / 32768.0f)));
   const auto value = static_cast<int32_t>(stored - in.zero_point());
   const int32_t fine = value * 128;
   const int32_t on_result_scale =
@@ -106,8 +103,24 @@ float TanhGeluNumber(float x) {
   return 0.5f * x * (1 + std::tanh(kScale * (x + 0.044715f * x * x * x)));
 }
 
-// Sets the softmax along the last dim. Exponentials of stored integers come
-// from a table.
+// The exponentials of what stored 8-bit integers, times a scale, are below the
+// greatest of a dim.
+struct Exponentials {
+  Tensor values;    // f32
+  Tensor greatest;  // i64, with a dim of 1
+};
+
+Exponentials ExponentialsOf(OperatorContext& c, Tensor x, float scale,
+                            int dim) {
+  std::vector<float> table;
+  for (int i = 0; i < 256; ++i)
+    table.push_back(std::exp(-scale * static_cast<float>(i)));
+  const Tensor wide = Cast(x, DType::kI64);
+  const Tensor greatest = Reduce(wide, "maximum", {dim}, true);
+  return {Gather(c.Vector(DType::kF32, table), greatest - wide, 0), greatest};
+}
+
+// Softmax along the last dim.
 void SetQuantizedSoftmax(OperatorContext& c, float beta) {
   if (!CheckPerTensor(c, 1)) return;
   const Tensor x = c.Input(0);
@@ -119,13 +132,7 @@ void SetQuantizedSoftmax(OperatorContext& c, float beta) {
     const Tensor real = Softmax(DequantizeStored(x, in) * beta, last);
     return c.SetOutput(0, QuantizeToStored(real, out, type));
   }
-  const float scale = -in.scale() * beta;
-  std::vector<float> table;
-  for (int i = 0; i < 256; ++i)
-    table.push_back(std::exp(scale * static_cast<float>(i)));
-  const Tensor wide = Cast(x, DType::kI64);
-  const Tensor below = Reduce(wide, "maximum", {last}, true) - wide;
-  const Tensor terms = Gather(c.Vector(DType::kF32, table), below, 0);
+  const Tensor terms = ExponentialsOf(c, x, in.scale() * beta, last).values;
   const Tensor sum = Reduce(terms, "sum", {last}, true);
   const Tensor inverse = 1.0 / (sum * static_cast<double>(out.scale()));
   const Tensor scaled = terms * inverse;
@@ -216,27 +223,42 @@ void ImportHardSwish(OperatorContext& c) {
 
 void ImportLeakyRelu(OperatorContext& c) {
   const Tensor x = c.Input(0);
-  const auto alpha =
-      static_cast<double>(c.Options<schema::LeakyReluOptions>().alpha());
-  if (!c.AnyQuantized())
-    return c.SetOutput(0, Select(Less(x, 0), x * alpha, x));
+  const float alpha = c.Options<schema::LeakyReluOptions>().alpha();
+  if (!c.AnyQuantized()) {
+    return c.SetOutput(0,
+                       Select(Less(x, 0), x * static_cast<double>(alpha), x));
+  }
   if (!CheckPerTensor(c, 1)) return;
   const Quantization& in = *c.InputQuantization(0);
-  const double scale = static_cast<double>(in.scale()) /
-                       static_cast<double>(c.OutputQuantization(0)->scale());
+  const Quantization& out = *c.OutputQuantization(0);
   const Tensor centered = CenteredStored(x, in);
   // The slope may be negative, but a multiplier may not.
   const Tensor sloped = ops::MultiplyByFixedPoint(
-      centered, ops::FixedPointOf(std::abs(alpha) * scale));
-  const Tensor same =
-      ops::MultiplyByFixedPoint(centered, ops::FixedPointOf(scale));
+      centered,
+      ops::FixedPointOf(ScaleIn32Bits(in.scale() * std::abs(alpha), out)));
+  const Tensor same = ops::MultiplyByFixedPoint(
+      centered, ops::FixedPointOf(ScaleIn32Bits(in.scale(), out)));
   SetStored(c, Select(Less(centered, 0), alpha < 0 ? -sloped : sloped, same),
             Activation::NONE);
 }
 
 void ImportPrelu(OperatorContext& c) {
   const Tensor x = c.Input(0);
-  c.SetOutput(0, Select(Less(x, 0), x * c.Input(1), x));
+  if (!IsPerTensor(c, 2)) {
+    c.DequantizeOperands();
+    const Tensor real = c.Input(0);
+    return SetReal(c, Select(Less(real, 0), real * c.Input(1), real));
+  }
+  const Quantization& in = *c.InputQuantization(0);
+  const Quantization& slope = *c.InputQuantization(1);
+  const Quantization& out = *c.OutputQuantization(0);
+  const Tensor centered = CenteredStored(x, in);
+  const Tensor sloped = ops::MultiplyByFixedPoint(
+      centered * CenteredStored(c.Input(1), slope),
+      ops::FixedPointOf(ScaleIn32Bits(in.scale() * slope.scale(), out)));
+  const Tensor same = ops::MultiplyByFixedPoint(
+      centered, ops::FixedPointOf(ScaleIn32Bits(in.scale(), out)));
+  SetStored(c, Select(Less(centered, 0), sloped, same), Activation::NONE);
 }
 
 void ImportSoftmax(OperatorContext& c) {
@@ -248,9 +270,29 @@ void ImportSoftmax(OperatorContext& c) {
       0, Softmax(beta == 1 ? x : x * static_cast<double>(beta), x.rank() - 1));
 }
 
+// Quantized: the logarithm of a sum of exponentials from a table, on the
+// result's scale before it is rounded, halves to even.
 void ImportLogSoftmax(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
-  c.SetOutput(0, LogSoftmax(c.Input(0), c.Input(0).rank() - 1));
+  const Tensor x = c.Input(0);
+  const int last = x.rank() - 1;
+  if (!IsPerTensor(c, 1) || x.dtype() == DType::kI16) {
+    c.DequantizeOperands();
+    return SetReal(c, LogSoftmax(c.Input(0), last));
+  }
+  const Quantization& in = *c.InputQuantization(0);
+  const Quantization& out = *c.OutputQuantization(0);
+  const DType type = c.OutputType(0);
+  const Exponentials terms = ExponentialsOf(c, x, in.scale(), last);
+  const Tensor greatest = Cast(terms.greatest, DType::kF32);
+  const Tensor logarithm = Log(Reduce(terms.values, "sum", {last}, true));
+  const Tensor below =
+      (greatest * static_cast<double>(in.scale()) + logarithm) /
+      static_cast<double>(out.scale());
+  const Tensor scaled =
+      Cast(x, DType::kF32) * ScaleIn32Bits(in.scale(), out) - below;
+  c.SetOutput(
+      0, Cast(Round(scaled) + static_cast<double>(out.zero_point()), type));
 }
 
 void ImportL2Normalization(OperatorContext& c) {

@@ -38,17 +38,6 @@ Tensor FromRows(OperatorContext& c, Tensor y) {
   return Reshape(y, shape);
 }
 
-std::vector<double> SumScales(const Quantization& x, const Quantization& w,
-                              const Quantization& y) {
-  std::vector<double> scales;
-  for (const float scale : w.scales) {
-    scales.push_back(static_cast<double>(x.scale()) *
-                     static_cast<double>(scale) /
-                     static_cast<double>(y.scale()));
-  }
-  return scales;
-}
-
 Tensor CenteredWeights(OperatorContext& c, Tensor w, const Quantization& q) {
   if (q.per_tensor()) return CenteredStored(w, q);
   for (const int64_t zero : q.zero_points) {
@@ -118,7 +107,8 @@ void ImportFullyConnected(OperatorContext& c) {
   }
   Tensor sums = Contract(centered, weights, kRowsByWeights);
   if (bias) sums = sums + bias;
-  SetRequantized(c, sums, SumScales(*qx, *qw, *qy),
+  SetRequantized(c, sums,
+                 SumScales(*qx, *qw, *qy, /*in_32_bits=*/qw->per_tensor()),
                  o.fused_activation_function(), ops::Halves::kUp);
   c.SetOutput(0, FromRows(c, c.outputs()[0].value));
 }
@@ -144,7 +134,9 @@ void ImportBatchMatMul(OperatorContext& c) {
   }
   if (!CheckPerTensor(c, 2)) return;
   const Tensor sums = MatMul(CenteredStored(a, *qa), CenteredStored(b, *qb));
-  SetRequantized(c, sums, SumScales(*qa, *qb, *c.OutputQuantization(0)),
+  SetRequantized(c, sums,
+                 SumScales(*qa, *qb, *c.OutputQuantization(0),
+                           /*in_32_bits=*/true),
                  schema::ActivationFunctionType::NONE, ops::Halves::kUp);
 }
 

@@ -57,17 +57,6 @@ std::optional<Window> MakeWindow(OperatorContext& c, const Options& options,
   return window;
 }
 
-// Returns scale of input * scale of weights / scale of result: one number, or
-// one per channel of the result.
-std::vector<double> SumScales(OperatorContext& c) {
-  const auto in = static_cast<double>(c.InputQuantization(0)->scale());
-  const auto out = static_cast<double>(c.OutputQuantization(0)->scale());
-  std::vector<double> scales;
-  for (const float scale : c.InputQuantization(1)->scales)
-    scales.push_back(in * static_cast<double>(scale) / out);
-  return scales;
-}
-
 // Returns the weights minus their zero point, of which each channel may have
 // its own.
 Tensor CenteredWeights(OperatorContext& c, Tensor w) {
@@ -102,7 +91,8 @@ bool CheckQuantized(OperatorContext& c, int channel_axis) {
 // Sets the convolution for any quantization of the operands. `w` is in the
 // graph's order.
 void SetConvolution(OperatorContext& c, Tensor w, int channel_axis,
-                    const ConvSpec& spec, Activation activation) {
+                    const ConvSpec& spec, Activation activation,
+                    ops::Halves halves) {
   const Tensor x = c.Input(0), bias = c.Input(2);
   if (c.InputQuantization(1) != nullptr && x.is_float()) {
     const Quantization& q = *c.InputQuantization(1);
@@ -129,8 +119,12 @@ void SetConvolution(OperatorContext& c, Tensor w, int channel_axis,
     centered = Cast(centered, DType::kI64);
     weights = Cast(weights, DType::kI64);
   }
-  SetRequantized(c, ops::Conv(centered, weights, bias, spec), SumScales(c),
-                 activation, ops::Halves::kUp);
+  const bool is_unsigned = x.dtype() == DType::kU8;
+  SetRequantized(
+      c, ops::Conv(centered, weights, bias, spec),
+      SumScales(*c.InputQuantization(0), *c.InputQuantization(1),
+                *c.OutputQuantization(0), /*in_32_bits=*/is_unsigned),
+      activation, halves);
 }
 
 Shape SpatialDims(Tensor x) {
@@ -159,7 +153,8 @@ void ImportConvolution(OperatorContext& c, const Options& options) {
   order.push_back(0);
   w = Transpose(w, order);
   SetConvolution(c, w, /*channel_axis=*/0,
-                 {.window = *window, .groups = groups}, options.activation);
+                 {.window = *window, .groups = groups}, options.activation,
+                 ops::Halves::kUp);
 }
 
 // Returns nullopt after an error. result: the result's whole shape.
@@ -221,14 +216,10 @@ void ImportTransposed(OperatorContext& c, const Options& options) {
       centered = Cast(centered, DType::kI64);
       weights = Cast(weights, DType::kI64);
     }
-    std::vector<double> scales;
-    for (const float scale : qw->scales) {
-      scales.push_back(static_cast<double>(qx->scale()) *
-                       static_cast<double>(scale) /
-                       static_cast<double>(qy->scale()));
-    }
-    return SetRequantized(c, ops::ConvTranspose(centered, weights, bias, *spec),
-                          scales, options.activation);
+    return SetRequantized(
+        c, ops::ConvTranspose(centered, weights, bias, *spec),
+        SumScales(*qx, *qw, *qy, /*in_32_bits=*/x.dtype() == DType::kU8),
+        options.activation);
   }
   c.SetOutput(0, Activated(c, ops::ConvTranspose(x, w, bias, *spec),
                            options.activation));
@@ -291,7 +282,7 @@ void ImportDepthwiseConv2D(OperatorContext& c) {
   SetConvolution(c, Reshape(w, {w.dim(1), w.dim(2), Dim(1), w.dim(3)}),
                  /*channel_axis=*/3,
                  {.window = *window, .groups = x.dim(-1).constant()},
-                 options.activation);
+                 options.activation, ops::Halves::kAwayFromZero);
 }
 
 void ImportTransposeConv(OperatorContext& c) {

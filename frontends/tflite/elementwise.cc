@@ -84,9 +84,39 @@ void ImportExtreme(OperatorContext& c, Opcode opcode) {
   c.SetOutput(0, Binary(opcode, stored(0), stored(1)));
 }
 
+// Quantized operands are compared as products with their scales, of which 8
+// binary places count.
 void SetCompared(OperatorContext& c, Opcode opcode, bool swapped) {
-  c.SetOutput(0, swapped ? Binary(opcode, c.Input(1), c.Input(0))
-                         : Binary(opcode, c.Input(0), c.Input(1)));
+  const bool is_quantized = c.InputQuantization(0) != nullptr &&
+                            c.InputQuantization(1) != nullptr &&
+                            c.InputQuantization(0)->per_tensor() &&
+                            c.InputQuantization(1)->per_tensor();
+  if (!is_quantized) c.DequantizeOperands();
+  const auto scaled = [&](int input) {
+    if (!is_quantized) return c.Input(input);
+    const Quantization& q = *c.InputQuantization(input);
+    return ops::MultiplyByFixedPoint(
+        CenteredStored(c.Input(input), q) * 256.0,
+        ops::FixedPointOf(static_cast<double>(q.scale())));
+  };
+  const Tensor a = scaled(0), b = scaled(1);
+  c.SetOutput(0, swapped ? Binary(opcode, b, a) : Binary(opcode, a, b));
+}
+
+// The stored inverse root of a stored integer less its zero point. It is in 20
+// binary places before it comes to the result's scale. The largest stands for
+// what has none.
+int64_t InverseRootOf(int64_t value, const ops::FixedPoint& scale,
+                      const Quantization& out, DType type) {
+  constexpr int kPlaces = 20;
+  if (value <= 0) return HighestOf(type);
+  ops::FixedPoint root = ops::InverseRootOf(static_cast<int32_t>(value));
+  root.shift += kPlaces;
+  ops::FixedPoint to_result = scale;
+  to_result.shift -= kPlaces;
+  const int32_t result =
+      ops::MultiplyByFixedPoint(ops::MultiplyByFixedPoint(1, root), to_result);
+  return std::clamp(result + out.zero_point(), LowestOf(type), HighestOf(type));
 }
 
 // Returns the quotient rounded down, for integers and floats.
@@ -137,9 +167,8 @@ void ImportMul(OperatorContext& c) {
   }
   const Quantization& a = *c.InputQuantization(0);
   const Quantization& b = *c.InputQuantization(1);
-  const double scale = static_cast<double>(a.scale()) *
-                       static_cast<double>(b.scale()) /
-                       static_cast<double>(c.OutputQuantization(0)->scale());
+  const double scale =
+      ScaleIn32Bits(a.scale() * b.scale(), *c.OutputQuantization(0));
   SetRequantized(c,
                  CenteredStored(c.Input(0), a) * CenteredStored(c.Input(1), b),
                  {scale}, activation);
@@ -150,9 +179,29 @@ void ImportDiv(OperatorContext& c) {
                c.Options<schema::DivOptions>().fused_activation_function());
 }
 
+// As a difference of quantized operands, with 7 more bits for those of 8.
 void ImportSquaredDifference(OperatorContext& c) {
-  const Tensor difference = c.Input(0) - c.Input(1);
-  c.SetOutput(0, difference * difference);
+  if (!IsPerTensor(c, 2)) {
+    c.DequantizeOperands();
+    const Tensor difference = c.Input(0) - c.Input(1);
+    return SetReal(c, difference * difference);
+  }
+  const auto a = static_cast<double>(c.InputQuantization(0)->scale());
+  const auto b = static_cast<double>(c.InputQuantization(1)->scale());
+  const int bits = c.OutputType(0) == DType::kI16 ? 0 : 7;
+  const double step = static_cast<double>(1 << bits);
+  const double common = 2 * std::max(a, b);
+  const auto scaled = [&](int input, double scale) {
+    return ops::MultiplyByFixedPoint(
+        CenteredStored(c.Input(input), *c.InputQuantization(input)) * step,
+        ops::FixedPointOf(scale / common));
+  };
+  const Tensor difference = scaled(0, a) - scaled(1, b);
+  const double squares =
+      common * common /
+      static_cast<double>(static_cast<float>(1 << (2 * bits)) *
+                          c.OutputQuantization(0)->scale());
+  SetRequantized(c, difference * difference, {squares}, Activation::NONE);
 }
 
 void ImportAddN(OperatorContext& c) {
@@ -193,7 +242,17 @@ void ImportGreaterEqual(OperatorContext& c) {
   SetCompared(c, Opcode::kLessEqual, true);
 }
 
-void ImportAbs(OperatorContext& c) { SetUnary(c, Opcode::kAbsolute); }
+void ImportAbs(OperatorContext& c) {
+  if (!IsPerTensor(c, 1)) {
+    c.DequantizeOperands();
+    return SetReal(c, Absolute(c.Input(0)));
+  }
+  const Quantization& q = *c.InputQuantization(0);
+  const Quantization& y = *c.OutputQuantization(0);
+  const Tensor x = Absolute(CenteredStored(c.Input(0), q));
+  if (q.scale() == y.scale()) return SetStored(c, x, Activation::NONE);
+  SetRequantized(c, x, {ScaleIn32Bits(q.scale(), y)}, Activation::NONE);
+}
 void ImportNeg(OperatorContext& c) { SetUnary(c, Opcode::kNegate); }
 void ImportSqrt(OperatorContext& c) { SetUnary(c, Opcode::kSqrt); }
 void ImportSin(OperatorContext& c) { SetUnary(c, Opcode::kSin); }
@@ -203,7 +262,24 @@ void ImportCeil(OperatorContext& c) { SetUnary(c, Opcode::kCeil); }
 void ImportRound(OperatorContext& c) { SetUnary(c, Opcode::kRound); }
 void ImportSign(OperatorContext& c) { SetUnary(c, Opcode::kSign); }
 void ImportLogicalNot(OperatorContext& c) { SetUnary(c, Opcode::kNot); }
-void ImportRsqrt(OperatorContext& c) { c.SetOutput(0, 1.0 / Sqrt(c.Input(0))); }
+void ImportRsqrt(OperatorContext& c) {
+  const bool has_table = IsPerTensor(c, 1) &&
+                         DTypeByteSize(c.Input(0).dtype()) == 1 &&
+                         DTypeByteSize(c.OutputType(0)) == 1;
+  if (!has_table) {
+    c.DequantizeOperands();
+    return SetReal(c, 1.0 / Sqrt(c.Input(0)));
+  }
+  const Quantization& in = *c.InputQuantization(0);
+  const Quantization& out = *c.OutputQuantization(0);
+  const DType type = c.OutputType(0);
+  const ops::FixedPoint scale = ops::FixedPointOf(
+      1.0 / static_cast<double>(std::sqrt(in.scale()) * out.scale()));
+  c.SetOutput(0, ThroughTable(c, c.Input(0), type, [&](int64_t stored) {
+                return InverseRootOf(stored - in.zero_point(), scale, out,
+                                     type);
+              }));
+}
 void ImportSquare(OperatorContext& c) {
   c.SetOutput(0, c.Input(0) * c.Input(0));
 }

@@ -5,6 +5,7 @@
 
 #include "base/one_line.h"
 #include "base/unique_names.h"
+#include "frontends/model_errors.h"
 
 namespace ember::tflite {
 namespace {
@@ -54,17 +55,13 @@ const schema::SignatureDef* FindSignature(const Model& model,
 StatusOr<Entry> FindEntry(const Model& model, const std::string& signature) {
   const schema::SignatureDef* found = FindSignature(model, signature);
   if (found == nullptr && !signature.empty()) {
-    std::string there;
+    std::vector<std::string> there;
     if (model.root().signature_defs() != nullptr) {
       for (const schema::SignatureDef* candidate :
            *model.root().signature_defs())
-        there += (there.empty() ? "'" : ", '") +
-                 TextOf(candidate->signature_key()) + "'";
+        there.push_back(TextOf(candidate->signature_key()));
     }
-    return InvalidArgumentError(
-        "entry: expected one of the signatures " +
-        (there.empty() ? std::string("(there are none)") : there) +
-        ", found '" + OnOneLine(signature) + "'");
+    return frontends::NoSuchEntry("signatures", there, signature);
   }
   Entry entry;
   if (found != nullptr)

@@ -6,6 +6,7 @@
 
 #include "base/one_line.h"
 #include "base/shortened.h"
+#include "frontends/ops/complex_edges.h"
 #include "frontends/tflite/constants.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"
@@ -75,7 +76,9 @@ StatusOr<graph::Graph> GraphImporter::Import() {
 StatusOr<frontends::ModelInput> GraphImporter::InputOf(
     const EntryTensor& input) const {
   const schema::Tensor& tensor = model_->tensor(entry_.subgraph, input.tensor);
-  const std::optional<DType> dtype = DTypeOf(tensor.type());
+  const bool is_complex = tensor.type() == schema::TensorType::COMPLEX64;
+  const std::optional<DType> dtype =
+      is_complex ? DType::kF32 : DTypeOf(tensor.type());
   if (!dtype) {
     return UnimplementedError("input '" + input.name + "': type " +
                               TypeName(tensor.type()) + " is not supported");
@@ -102,6 +105,7 @@ StatusOr<frontends::ModelInput> GraphImporter::InputOf(
             : frontends::ModelDim{.extent = stated[i],
                                   .may_differ = open || signature.empty()});
   }
+  if (is_complex) dims.push_back(frontends::ModelDim{.extent = 2});
   return model_input;
 }
 
@@ -112,9 +116,15 @@ Status GraphImporter::AddInputs(Scope& scope) {
   }
   EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> values,
                          frontends::AddInputs(inputs, options_, builder_));
-  for (size_t i = 0; i < values.size(); ++i)
-    scope.values[entry_.inputs[i].tensor] = Tensor(&builder_, values[i]);
-  return OkStatus();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int tensor = entry_.inputs[i].tensor;
+    const Tensor value(&builder_, values[i]);
+    const bool is_complex = model_->tensor(entry_.subgraph, tensor).type() ==
+                            schema::TensorType::COMPLEX64;
+    scope.values[tensor] = is_complex ? ops::PartOf(value, 0) : value;
+    if (is_complex) scope.imaginaries[tensor] = ops::PartOf(value, 1);
+  }
+  return builder_.status();
 }
 
 StatusOr<Tensor> GraphImporter::StateInput(const std::string& name, DType dtype,
@@ -154,11 +164,15 @@ Status GraphImporter::AddState(Scope& scope) {
 
 Status GraphImporter::AddOutputs(Scope& scope) {
   for (const EntryTensor& output : entry_.outputs) {
-    StatusOr<Tensor> value = Lookup(output.tensor, scope);
-    if (!value.ok())
-      return value.status().WithContext("output '" + output.name + "'");
+    const auto operand = LookupOperand(output.tensor, scope);
+    if (!operand.ok())
+      return operand.status().WithContext("output '" + output.name + "'");
+    const Tensor value =
+        operand->imaginary
+            ? ops::JoinedParts(operand->value, operand->imaginary)
+            : operand->value;
     builder_.Output(
-        output.name, value->value(),
+        output.name, value.value(),
         LogicalType(model_->tensor(entry_.subgraph, output.tensor)));
   }
   std::map<std::string, Tensor> last;
@@ -199,7 +213,29 @@ std::string GraphImporter::OriginOf(const schema::Operator& op,
                    kLongestOrigin);
 }
 
+StatusOr<OperatorContext::Operand> GraphImporter::LookupOperand(int tensor,
+                                                                Scope& scope) {
+  OperatorContext::Operand operand;
+  if (tensor < 0) return operand;
+  operand.info = &model_->tensor(scope.subgraph, tensor);
+  const auto imaginary = scope.imaginaries.find(tensor);
+  if (imaginary != scope.imaginaries.end()) {
+    operand.value = scope.values[tensor];
+    operand.imaginary = imaginary->second;
+    return operand;
+  }
+  EMBER_ASSIGN_OR_RETURN(operand.value, Lookup(tensor, scope));
+  EMBER_ASSIGN_OR_RETURN(operand.quantization, TakeQuantization(*operand.info));
+  return operand;
+}
+
 StatusOr<Tensor> GraphImporter::Lookup(int tensor, Scope& scope) {
+  if (scope.imaginaries.contains(tensor)) {
+    return UnimplementedError(
+        "tensor '" + NameOfTensor(model_->tensor(scope.subgraph, tensor)) +
+        "': complex numbers are not supported as what subgraphs are handed: "
+        "take their parts (REAL, IMAG)");
+  }
   const auto found = scope.values.find(tensor);
   if (found != scope.values.end()) return found->second;
   const schema::Tensor& info = model_->tensor(scope.subgraph, tensor);
@@ -286,17 +322,10 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
   }
   std::vector<OperatorContext::Operand> inputs;
   for (const int32_t tensor : in) {
-    OperatorContext::Operand operand;
-    if (tensor >= 0) {
-      operand.info = &model_->tensor(scope.subgraph, tensor);
-      StatusOr<Tensor> value = Lookup(tensor, scope);
-      if (!value.ok())
-        return value.status().WithContext("node '" + origin + "'");
-      operand.value = *value;
-      EMBER_ASSIGN_OR_RETURN(operand.quantization,
-                             TakeQuantization(*operand.info));
-    }
-    inputs.push_back(std::move(operand));
+    StatusOr<OperatorContext::Operand> operand = LookupOperand(tensor, scope);
+    if (!operand.ok())
+      return operand.status().WithContext("node '" + origin + "'");
+    inputs.push_back(*std::move(operand));
   }
   std::vector<OperatorContext::Result> outputs;
   for (const int32_t tensor : out) {
@@ -313,7 +342,23 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
   OperatorContext c(*scope.builder, *model_, op, std::move(inputs),
                     std::move(outputs));
   if (row->quantized == Quantized::kReal) c.DequantizeOperands();
+  const bool is_complex = c.AnyComplex();
+  if (is_complex && !row->complex_numbers) {
+    return UnimplementedError("node '" + origin +
+                              "': complex numbers are not supported here");
+  }
   row->import(c);
+  // What moves elements does the same to either part.
+  if (is_complex && row->complex_numbers == ComplexNumbers::kByParts &&
+      scope.builder->status().ok()) {
+    std::vector<Tensor> real;
+    for (const OperatorContext::Result& result : c.outputs())
+      real.push_back(result.value);
+    c.TakeImaginaryParts();
+    row->import(c);
+    for (size_t i = 0; i < real.size(); ++i)
+      c.SetComplexOutput(static_cast<int>(i), real[i], c.outputs()[i].value);
+  }
   EMBER_RETURN_IF_ERROR(scope.builder->status());
   return SetResults(c, *row, moved, scope);
 }
@@ -348,6 +393,7 @@ Status GraphImporter::SetResults(const OperatorContext& c,
       value.value()->set_name(
           OnOneLine(Shortened(ViewOf(result.info->name()), kLongestName)));
     scope.values[out[i]] = value;
+    if (result.imaginary) scope.imaginaries[out[i]] = result.imaginary;
   }
   // Operators that keep state change an operand in place.
   for (const auto& [input, value] : c.changed_inputs()) {

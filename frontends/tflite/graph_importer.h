@@ -64,8 +64,9 @@ class GraphImporter {
     // The builder's region if the subgraph is imported into one of its own.
     graph::Region* region = nullptr;
     int depth = 0;
-    std::string prefix;            // Prefix of origins: the path of calls.
-    std::map<int, Tensor> values;  // Values by tensor.
+    std::string prefix;                 // Prefix of origins: the path of calls.
+    std::map<int, Tensor> values;       // Values by tensor.
+    std::map<int, Tensor> imaginaries;  // of complex tensors
     std::map<int, std::string> resources;  // Names by tensor.
     // Values of the resources that this scope or one within it has read or
     // assigned.
@@ -126,7 +127,9 @@ class GraphImporter {
   bool Assigns(int subgraph, int depth) const;
   bool AssignsItself(int subgraph, int depth) const;
 
+  // Fails for complex tensors, which only operators of a model may take.
   StatusOr<Tensor> Lookup(int tensor, Scope& scope);
+  StatusOr<OperatorContext::Operand> LookupOperand(int tensor, Scope& scope);
   std::string OriginOf(const schema::Operator& op, const Scope& scope) const;
 
   std::shared_ptr<const Model> model_;

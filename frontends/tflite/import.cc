@@ -1,6 +1,7 @@
 #include "frontends/tflite/import.h"
 
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "frontends/import_steps.h"
@@ -15,6 +16,20 @@
 namespace ember::tflite {
 namespace {
 
+// What to do about a custom operator that has no row.
+std::string_view ReasonOfCustom(std::string_view name) {
+  if (name.starts_with("Flex")) {
+    return "it is an operator of TensorFlow itself: give the SavedModel that "
+           "the file was converted from, or convert it without SELECT_TF_OPS";
+  }
+  if (name == "edgetpu-custom-op") {
+    return "it is compiled for the Edge TPU: give the model that "
+           "edgetpu_compiler was given";
+  }
+  return "only the program that the model was made for knows what it computes: "
+         "convert the model without it";
+}
+
 Status CheckOperators(const Model& model) {
   frontends::UnsupportedParts missing("operators", "node");
   for (int subgraph = 0; subgraph < model.subgraph_count(); ++subgraph) {
@@ -27,7 +42,9 @@ Status CheckOperators(const Model& model) {
                   outputs.empty()
                       ? ""
                       : NameOfTensor(model.tensor(subgraph, outputs[0])),
-                  row != nullptr ? row->reason : "");
+                  row != nullptr ? row->reason
+                  : custom       ? ReasonOfCustom(model.NameOf(*op))
+                                 : "");
     }
   }
   return missing.ToStatus();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/ops/fixed_point.h"
 #include "frontends/tflite/activation.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"
@@ -13,12 +14,15 @@
 namespace ember::tflite {
 
 void ImportReshape(OperatorContext& c) {
-  if (c.Input(1)) return tf_common::ImportReshape(c);
+  // The format's interpreter takes the shape of the options where the operand
+  // is no vector, such as one of shape [1, 3].
+  const auto stated = SpanOf(c.Options<schema::ReshapeOptions>().new_shape());
+  const bool is_vector = c.Input(1) && c.Input(1).rank() == 1;
+  if (is_vector || (c.Input(1) && stated.empty()))
+    return tf_common::ImportReshape(c);
   if (!c.CheckRank(0, 0)) return;
   Shape shape;
-  for (const int32_t extent :
-       SpanOf(c.Options<schema::ReshapeOptions>().new_shape()))
-    shape.push_back(Dim(extent));
+  for (const int32_t extent : stated) shape.push_back(Dim(extent));
   // Older files wrote a scalar's shape as [0].
   if (shape == Shape{Dim(0)}) shape.clear();
   tf_common::ImportReshape(c, std::move(shape));
@@ -29,6 +33,26 @@ void ImportSqueeze(OperatorContext& c) {
   tf_common::ImportSqueeze(c, {given.begin(), given.end()});
 }
 
+namespace {
+
+// A part of a concatenation on the result's scale. Of unsigned integers the
+// format's kernels do it in floats.
+Tensor OnScaleOfResult(OperatorContext& c, Tensor part,
+                       const Quantization& from, const Quantization& to) {
+  const DType type = c.OutputType(0);
+  const bool in_floats = type == DType::kU8 && part.dtype() == DType::kU8 &&
+                         from.per_tensor() && to.per_tensor() && from != to;
+  if (!in_floats) return Requantized(part, from, to, type);
+  const float scale = from.scale() * (1.0f / to.scale());
+  const float offset = -static_cast<float>(from.zero_point()) * scale;
+  const Tensor scaled = Cast(part, DType::kF32) * static_cast<double>(scale) +
+                        static_cast<double>(offset);
+  return Cast(ops::RoundHalfAway(scaled) + static_cast<double>(to.zero_point()),
+              type);
+}
+
+}  // namespace
+
 void ImportConcatenation(OperatorContext& c) {
   const auto& o = c.Options<schema::ConcatenationOptions>();
   std::vector<Tensor> parts;
@@ -38,7 +62,7 @@ void ImportConcatenation(OperatorContext& c) {
     const Quantization* from = c.InputQuantization(i);
     const Quantization* to = c.OutputQuantization(0);
     if (from != nullptr && to != nullptr)
-      part = Requantized(part, *from, *to, c.OutputType(0));
+      part = OnScaleOfResult(c, part, *from, *to);
     parts.push_back(part);
   }
   const int axis = c.Axis(o.axis(), parts.front().rank());

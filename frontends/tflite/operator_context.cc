@@ -46,6 +46,20 @@ bool OperatorContext::AnyQuantized() const {
          std::any_of(outputs_.begin(), outputs_.end(), quantized);
 }
 
+bool OperatorContext::AnyComplex() const {
+  for (const Operand& input : inputs_)
+    if (input.imaginary) return true;
+  return false;
+}
+
+void OperatorContext::TakeImaginaryParts() {
+  for (Operand& input : inputs_) {
+    if (!input.imaginary) continue;
+    input.value = input.imaginary;
+    input.imaginary = Tensor();
+  }
+}
+
 void OperatorContext::DequantizeOperands() {
   for (Operand& input : inputs_) {
     if (!input.quantization || !input.value) continue;

@@ -117,13 +117,15 @@ const T& OptionsOf(const schema::Operator& op) {
 class OperatorContext : public tf_common::OperatorBase {
  public:
   struct Operand {
-    Tensor value;  // Absent if left out.
+    Tensor value;      // absent: left out; the real part of complex numbers
+    Tensor imaginary;  // of complex numbers
     const schema::Tensor* info = nullptr;
     // The quantization of stored integers; nullopt for plain numbers.
     std::optional<Quantization> quantization;
   };
   struct Result {
     Tensor value;
+    Tensor imaginary;  // of complex numbers
     const schema::Tensor* info = nullptr;
     std::optional<Quantization> quantization;
   };
@@ -144,6 +146,13 @@ class OperatorContext : public tf_common::OperatorBase {
   Tensor Input(int index) const override {
     return index < input_count() ? inputs_[index].value : Tensor();
   }
+  // The imaginary part of a complex operand; absent for real ones.
+  Tensor ImaginaryInput(int index) const {
+    return index < input_count() ? inputs_[index].imaginary : Tensor();
+  }
+  bool AnyComplex() const;
+  // From here on complex operands are their imaginary parts alone.
+  void TakeImaginaryParts();
   // Null for an operand that is not quantized or is left out.
   const Quantization* InputQuantization(int index) const;
   bool AnyQuantized() const;
@@ -161,6 +170,11 @@ class OperatorContext : public tf_common::OperatorBase {
   std::vector<int64_t> StatedOutputShape(int index) const;
   void SetOutput(int index, Tensor value) override {
     if (index < output_count()) outputs_[index].value = value;
+  }
+  void SetComplexOutput(int index, Tensor real, Tensor imaginary) {
+    if (index >= output_count()) return;
+    outputs_[index].value = real;
+    outputs_[index].imaginary = imaginary;
   }
   const std::vector<Result>& outputs() const { return outputs_; }
   // Sets the value of a variable operand after the operator.

@@ -11,8 +11,6 @@ constexpr std::string_view kHashTables =
     "what you find an input";
 constexpr std::string_view kOld =
     "it is of models from before TensorFlow 2: convert the model again";
-constexpr std::string_view kComplex =
-    "there are no complex numbers here: transform signals before the model";
 constexpr std::string_view kRandom =
     "random numbers differ from run to run: make them an input of the model";
 constexpr std::string_view kStableHlo =
@@ -21,9 +19,22 @@ constexpr std::string_view kStableHlo =
 
 using enum Quantized;
 
+constexpr std::optional<ComplexNumbers> ComplexNumbersOf(
+    std::string_view name) {
+#define EMBER_NAME(op) \
+  if (name == #op) return ComplexNumbers::kByParts;
+  EMBER_TFLITE_COMPLEX_BY_PARTS(EMBER_NAME)
+#undef EMBER_NAME
+#define EMBER_NAME(op) \
+  if (name == #op) return ComplexNumbers::kWhole;
+  EMBER_TFLITE_COMPLEX(EMBER_NAME)
+#undef EMBER_NAME
+  return std::nullopt;
+}
+
 constexpr OperatorRow kBuiltin[] = {
 #define EMBER_ROW(code, name, minimum, maximum, quantized, function) \
-  {#name, minimum, maximum, quantized, function},
+  {#name, minimum, maximum, quantized, function, "", ComplexNumbersOf(#name)},
 #define EMBER_CONTROL(code, name, minimum, maximum) {#name, minimum, maximum},
 #define EMBER_NO(code, op, why) {.name = #op, .reason = why},
     EMBER_TFLITE_OPERATORS(EMBER_ROW, EMBER_CONTROL, EMBER_NO)

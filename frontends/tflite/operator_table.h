@@ -16,6 +16,7 @@
 #define EMBER_FRONTENDS_TFLITE_OPERATOR_TABLE_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -50,7 +51,7 @@ inline constexpr int kManyInputs = 1 << 20;
   row(20, RELU_N1_TO_1, 1, 1, kOwn, ImportReluN1To1) \
   row(21, RELU6, 1, 1, kOwn, ImportRelu6) \
   row(22, RESHAPE, 1, 2, kStored, ImportReshape) \
-  row(23, RESIZE_BILINEAR, 2, 2, kReal, ImportResizeBilinear) \
+  row(23, RESIZE_BILINEAR, 2, 2, kOwn, ImportResizeBilinear) \
   row(24, RNN, 5, 5, kReal, ImportRnn) \
   row(25, SOFTMAX, 1, 1, kOwn, ImportSoftmax) \
   row(26, SPACE_TO_DEPTH, 1, 1, kStored, ImportSpaceToDepth) \
@@ -77,20 +78,20 @@ inline constexpr int kManyInputs = 1 << 20;
   row(47, EXP, 1, 1, kOwn, ImportExp) \
   row(48, TOPK_V2, 2, 2, kStored, ImportTopK) \
   row(49, SPLIT, 2, 2, kStored, ImportSplit) \
-  row(50, LOG_SOFTMAX, 1, 1, kReal, ImportLogSoftmax) \
+  row(50, LOG_SOFTMAX, 1, 1, kOwn, ImportLogSoftmax) \
   no(51, DELEGATE, "it is made by an interpreter for its own use: give the model as it was before") \
   row(52, BIDIRECTIONAL_SEQUENCE_LSTM, 39, 48, kReal, ImportBidirectionalLstm) \
   row(53, CAST, 1, 1, kStored, ImportCast) \
-  row(54, PRELU, 2, 2, kReal, ImportPrelu) \
+  row(54, PRELU, 2, 2, kOwn, ImportPrelu) \
   row(55, MAXIMUM, 2, 2, kOwn, ImportMaximum) \
   row(56, ARG_MAX, 2, 2, kStored, ImportArgMax) \
   row(57, MINIMUM, 2, 2, kOwn, ImportMinimum) \
-  row(58, LESS, 2, 2, kReal, ImportLess) \
+  row(58, LESS, 2, 2, kOwn, ImportLess) \
   row(59, NEG, 1, 1, kReal, ImportNeg) \
   row(60, PADV2, 3, 3, kStored, ImportPad) \
-  row(61, GREATER, 2, 2, kReal, ImportGreater) \
-  row(62, GREATER_EQUAL, 2, 2, kReal, ImportGreaterEqual) \
-  row(63, LESS_EQUAL, 2, 2, kReal, ImportLessEqual) \
+  row(61, GREATER, 2, 2, kOwn, ImportGreater) \
+  row(62, GREATER_EQUAL, 2, 2, kOwn, ImportGreaterEqual) \
+  row(63, LESS_EQUAL, 2, 2, kOwn, ImportLessEqual) \
   row(64, SELECT, 3, 3, kOwn, ImportSelect) \
   row(65, SLICE, 3, 3, kStored, ImportSlice) \
   row(66, SIN, 1, 1, kReal, ImportSin) \
@@ -98,12 +99,12 @@ inline constexpr int kManyInputs = 1 << 20;
   row(68, SPARSE_TO_DENSE, 4, 4, kStored, ImportSparseToDense) \
   row(69, TILE, 2, 2, kStored, ImportTile) \
   row(70, EXPAND_DIMS, 2, 2, kStored, ImportExpandDims) \
-  row(71, EQUAL, 2, 2, kReal, ImportEqual) \
-  row(72, NOT_EQUAL, 2, 2, kReal, ImportNotEqual) \
+  row(71, EQUAL, 2, 2, kOwn, ImportEqual) \
+  row(72, NOT_EQUAL, 2, 2, kOwn, ImportNotEqual) \
   row(73, LOG, 1, 1, kOwn, ImportLog) \
-  row(74, SUM, 2, 2, kReal, ImportSum) \
+  row(74, SUM, 2, 2, kOwn, ImportSum) \
   row(75, SQRT, 1, 1, kReal, ImportSqrt) \
-  row(76, RSQRT, 1, 1, kReal, ImportRsqrt) \
+  row(76, RSQRT, 1, 1, kOwn, ImportRsqrt) \
   row(77, SHAPE, 1, 1, kStored, ImportShape) \
   row(78, POW, 2, 2, kReal, ImportPow) \
   row(79, ARG_MIN, 2, 2, kStored, ImportArgMin) \
@@ -126,9 +127,9 @@ inline constexpr int kManyInputs = 1 << 20;
   row(96, RANGE, 3, 3, kReal, ImportRange) \
   row(97, RESIZE_NEAREST_NEIGHBOR, 2, 2, kStored, ImportResizeNearest) \
   row(98, LEAKY_RELU, 1, 1, kOwn, ImportLeakyRelu) \
-  row(99, SQUARED_DIFFERENCE, 2, 2, kReal, ImportSquaredDifference) \
+  row(99, SQUARED_DIFFERENCE, 2, 2, kOwn, ImportSquaredDifference) \
   row(100, MIRROR_PAD, 2, 2, kStored, ImportMirrorPad) \
-  row(101, ABS, 1, 1, kReal, ImportAbs) \
+  row(101, ABS, 1, 1, kOwn, ImportAbs) \
   row(102, SPLIT_V, 3, 3, kStored, ImportSplitV) \
   row(103, UNIQUE, 1, 1, kReal, ImportUnique) \
   row(104, CEIL, 1, 1, kReal, ImportCeil) \
@@ -158,11 +159,11 @@ inline constexpr int kManyInputs = 1 << 20;
   row(128, CUMSUM, 2, 2, kReal, ImportCumsum) \
   control(129, CALL_ONCE, 0, 0) \
   row(130, BROADCAST_TO, 2, 2, kStored, ImportBroadcastTo) \
-  no(131, RFFT2D, kComplex) \
+  row(131, RFFT2D, 2, 2, kReal, ImportRfft2D) \
   row(132, CONV_3D, 2, 3, kReal, ImportConv3D) \
-  no(133, IMAG, kComplex) \
-  no(134, REAL, kComplex) \
-  no(135, COMPLEX_ABS, kComplex) \
+  row(133, IMAG, 1, 1, kReal, ImportImag) \
+  row(134, REAL, 1, 1, kReal, ImportReal) \
+  row(135, COMPLEX_ABS, 1, 1, kReal, ImportComplexAbs) \
   no(136, HASHTABLE, kHashTables) \
   no(137, HASHTABLE_FIND, kHashTables) \
   no(138, HASHTABLE_IMPORT, kHashTables) \
@@ -219,10 +220,23 @@ inline constexpr int kManyInputs = 1 << 20;
 
 // Custom operators by name: row(name, minimum inputs, maximum inputs, quantized, function)
 #define EMBER_TFLITE_CUSTOM_OPERATORS(row) \
-  row("TFLite_Detection_PostProcess", 3, 3, kReal, ImportDetectionPostProcess)
+  row("TFLite_Detection_PostProcess", 3, 3, kReal, ImportDetectionPostProcess) \
+  row("Convolution2DTransposeBias", 3, 3, kReal, ImportTransposeConvBias) \
+  row("MaxPoolingWithArgmax2D", 1, 1, kReal, ImportMaxPoolWithArgmax) \
+  row("MaxUnpooling2D", 2, 2, kReal, ImportMaxUnpooling)
 // clang-format on
 
+// Builtin operators that take complex numbers: for some the function does to
+// the imaginary parts what it does to the real ones, others take both.
+#define EMBER_TFLITE_COMPLEX_BY_PARTS(name)                                 \
+  name(RESHAPE) name(SQUEEZE) name(EXPAND_DIMS) name(TRANSPOSE) name(SLICE) \
+      name(STRIDED_SLICE) name(CONCATENATION) name(PACK) name(UNPACK)       \
+          name(SPLIT) name(SPLIT_V) name(GATHER) name(GATHER_ND) name(TILE) \
+              name(BROADCAST_TO) name(REVERSE_V2) name(PAD)
+#define EMBER_TFLITE_COMPLEX(name) name(IMAG) name(REAL) name(COMPLEX_ABS)
+
 enum class Quantized : uint8_t { kStored, kOwn, kReal };
+enum class ComplexNumbers : uint8_t { kByParts, kWhole };
 
 using ImportFunction = void (*)(OperatorContext& c);
 
@@ -235,6 +249,8 @@ struct OperatorRow {
   ImportFunction import = nullptr;
   // If not empty, the operator is unsupported, and this says why.
   std::string_view reason = "";
+  // Nullopt: it takes real numbers only.
+  std::optional<ComplexNumbers> complex_numbers = std::nullopt;
 };
 
 // The files of the operators' families define the functions.

@@ -26,6 +26,10 @@ Tensor AlongAxisOf(Tensor x, const Quantization& q, DType dtype,
 
 float RoundHalfAwayNumber(float value) { return std::round(value); }
 
+bool HasOneScale(const Quantization* q) {
+  return q != nullptr && q->per_tensor() && q->scale() > 0;
+}
+
 int64_t Clamped(double value, DType dtype) {
   const auto low = static_cast<double>(LowestOf(dtype));
   const auto high = static_cast<double>(HighestOf(dtype));
@@ -137,6 +141,22 @@ void SetRequantized(OperatorContext& c, Tensor sums,
             activation);
 }
 
+double ScaleIn32Bits(float factors, const Quantization& result) {
+  return static_cast<double>(factors / result.scale());
+}
+
+std::vector<double> SumScales(const Quantization& x, const Quantization& w,
+                              const Quantization& y, bool in_32_bits) {
+  std::vector<double> scales;
+  for (const float scale : w.scales) {
+    const double product = in_32_bits ? static_cast<double>(x.scale() * scale)
+                                      : static_cast<double>(x.scale()) *
+                                            static_cast<double>(scale);
+    scales.push_back(product / static_cast<double>(y.scale()));
+  }
+  return scales;
+}
+
 Tensor Requantized(Tensor x, const Quantization& from, const Quantization& to,
                    DType dtype) {
   if (from == to && x.dtype() == dtype) return x;
@@ -180,19 +200,29 @@ void SetThroughTable(OperatorContext& c, float (*function)(float)) {
               }));
 }
 
+bool IsPerTensor(const OperatorContext& c, int operands) {
+  for (int i = 0; i < operands; ++i)
+    if (!HasOneScale(c.InputQuantization(i))) return false;
+  return HasOneScale(c.OutputQuantization(0)) && IsStoredType(c.OutputType(0));
+}
+
+void SetReal(OperatorContext& c, Tensor real) {
+  const Quantization* q = c.OutputQuantization(0);
+  const DType type = c.OutputType(0);
+  c.SetOutput(0, q != nullptr && IsStoredType(type) && real.is_float()
+                     ? QuantizeToStored(real, *q, type)
+                     : real);
+}
+
 bool CheckPerTensor(OperatorContext& c, int operands) {
-  const auto fits = [&](const Quantization* q) {
-    return q != nullptr && q->per_tensor() && q->scale() > 0;
-  };
   for (int i = 0; i < operands; ++i) {
-    if (fits(c.InputQuantization(i))) continue;
+    if (HasOneScale(c.InputQuantization(i))) continue;
     c.FailUnsupported("input " + std::to_string(i) +
                       ": expected one positive scale for all of it, found " +
                       (c.InputQuantization(i) == nullptr ? "none" : "another"));
     return false;
   }
-  if (fits(c.OutputQuantization(0)) && IsStoredType(c.OutputType(0)))
-    return c.ok();
+  if (IsPerTensor(c, operands)) return c.ok();
   c.FailUnsupported(
       "output 0: expected an 8- or 16-bit integer type with one "
       "positive scale");

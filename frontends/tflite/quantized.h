@@ -48,6 +48,17 @@ void SetRequantized(OperatorContext& c, Tensor sums,
 void SetStored(OperatorContext& c, Tensor centered,
                schema::ActivationFunctionType activation);
 
+// The scale of a result, of factors' scales over its own, in the precision of
+// 32 bits that the format's kernels compute it in. The double that they make of
+// it decides how sums round.
+double ScaleIn32Bits(float factors, const Quantization& result);
+
+// The scales of sums of products: x's times those of the weights (one, or one
+// for each channel of the result), over y's. in_32_bits: the product is rounded
+// to 32 bits, as the format's kernels for weights of one scale have it.
+std::vector<double> SumScales(const Quantization& x, const Quantization& w,
+                              const Quantization& y, bool in_32_bits);
+
 // Converts stored integers from one quantization to another.
 Tensor Requantized(Tensor x, const Quantization& from, const Quantization& to,
                    DType dtype);
@@ -60,8 +71,14 @@ Tensor ThroughTable(OperatorContext& c, Tensor x, DType result,
 // quantized operand: by a table for 8 bits, in f32 for 16.
 void SetThroughTable(OperatorContext& c, float (*function)(float));
 
+// True if so many operands and the result have 8- or 16-bit integers with one
+// scale each.
+bool IsPerTensor(const OperatorContext& c, int operands);
 // Fails unless operands and result are quantized per tensor.
 bool CheckPerTensor(OperatorContext& c, int operands);
+// Sets the result 0 to real numbers, quantized where the model has it so: for
+// operands whose quantization the integers' formula does not know.
+void SetReal(OperatorContext& c, Tensor real);
 
 }  // namespace ember::tflite
 

@@ -61,7 +61,19 @@ void ImportMean(OperatorContext& c) {
 }
 
 void ImportSum(OperatorContext& c) {
-  tf_common::ImportReduced(c, "sum", KeepDims(c));
+  if (!IsPerTensor(c, 1)) {
+    c.DequantizeOperands();
+    tf_common::ImportReduced(c, "sum", KeepDims(c));
+    return SetReal(c, c.outputs()[0].value);
+  }
+  const auto axes = tf_common::ReducedAxes(c);
+  if (!axes) return;
+  const Quantization& in = *c.InputQuantization(0);
+  const double scale = static_cast<double>(in.scale()) /
+                       static_cast<double>(c.OutputQuantization(0)->scale());
+  SetRequantized(
+      c, Reduce(CenteredStored(c.Input(0), in), "sum", *axes, KeepDims(c)),
+      {scale}, schema::ActivationFunctionType::NONE);
 }
 void ImportReduceProd(OperatorContext& c) {
   tf_common::ImportReduced(c, "product", KeepDims(c));

@@ -7,6 +7,7 @@
 
 #include "base/one_line.h"
 #include "frontends/json_text.h"
+#include "frontends/model_errors.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/torchscript/call.h"
 
@@ -67,7 +68,7 @@ StatusOr<std::unique_ptr<ExportedFile>> ExportedFile::Open(
     EMBER_RETURN_IF_ERROR(file->ReadOldLayout(*old + std::string(kOldProgram)));
     if (!entry.empty()) {
       return InvalidArgumentError(
-          "entry: expected none, as the archive has one program, found '" +
+          "--entry: expected none, as the archive has one program, found '" +
           OnOneLine(entry) + "'");
     }
   } else {
@@ -102,9 +103,6 @@ Status ExportedFile::ReadNewLayout(std::string_view entry) {
     models.push_back(name.substr(at + 7, name.size() - at - 12));
   }
   std::sort(models.begin(), models.end());
-  std::string all;
-  for (const std::string& model : models)
-    all += (all.empty() ? "'" : ", '") + OnOneLine(model) + "'";
   if (models.empty()) {
     return InvalidArgumentError(
         "expected a program as torch.export.save writes it (models/NAME.json), "
@@ -113,8 +111,7 @@ Status ExportedFile::ReadNewLayout(std::string_view entry) {
   std::string model(entry);
   if (model.empty()) model = models.size() == 1 ? models[0] : "model";
   if (std::find(models.begin(), models.end(), model) == models.end()) {
-    return InvalidArgumentError("entry: expected one of the programs " + all +
-                                ", found '" + OnOneLine(model) + "'");
+    return frontends::NoSuchEntry("programs", models, entry);
   }
   EMBER_RETURN_IF_ERROR(
       ReadProgramEntry(prefix_ + "models/" + model + ".json"));

@@ -57,6 +57,31 @@ TEST(Import, WholeNetInACaffemodel) {
   EXPECT_EQ(results->front().dims, (std::vector<int64_t>{1, 3, 8, 8}));
 }
 
+// NVIDIA's fork has numbers of a type that it says: 0 double, 1 float, 2 half.
+TEST(Import, RawBlobs) {
+  const auto bytes_of = [](const auto& numbers) {
+    return std::string(reinterpret_cast<const char*>(numbers.data()),
+                       numbers.size() * sizeof(numbers[0]));
+  };
+  const std::string blobs[] = {
+      bytes_of(std::vector<double>{1, -2.5}),
+      bytes_of(std::vector<float>{1, -2.5}),
+      bytes_of(std::vector<uint16_t>{0x3c00, 0xc100}),
+  };
+  const std::string layer = R"(type: "InnerProduct"
+      inner_product_param { num_output: 1 bias_term: false })";
+  for (int type = 0; type < 3; ++type) {
+    const TestBlob blob{{1, 2}, {}, type, blobs[type]};
+    ExpectNumbers(RunLayer(layer, {F32({1, 2}, {3, 2})}, {blob}),
+                  {F32({1, 1}, {-2})});
+  }
+  EXPECT_EQ(ErrorOf(RunLayer(layer, {F32({1, 2}, {3, 2})},
+                             {{{1, 2}, {}, 3, std::string(8, 'x')}})),
+            "model 'model': layer 'layer': blob: expected raw numbers of type "
+            "0 (double), 1 (float) or 2 (half), found 3: convert the weights "
+            "to float before you save the net");
+}
+
 TEST(Import, ResultsInTheOrderOfNames) {
   const std::string text = R"(
     layer { name: "in" type: "Input" top: "x"

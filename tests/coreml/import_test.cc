@@ -397,6 +397,22 @@ TEST(Package, WeightsOfAnotherFile) {
   ASSERT_TRUE(results.ok()) << results.status().ToString();
   EXPECT_EQ(tools::FloatElement((*results)[0], 0), 4);
   EXPECT_EQ(tools::FloatElement((*results)[0], 1), 7);
+  // Links to the files of a cache of downloads, which are in one folder.
+  const fs::path blobs = fs::path(package) += ".blobs";
+  fs::remove_all(blobs);
+  fs::create_directories(blobs);
+  fs::rename(folder / "model.mlmodel", blobs / "m");
+  fs::rename(folder / "weights/weight.bin", blobs / "w");
+  fs::create_symlink(blobs / "m", folder / "model.mlmodel");
+  fs::create_symlink(blobs / "w", folder / "weights/weight.bin");
+  EXPECT_TRUE(run().ok()) << run().status().ToString();
+  fs::remove(folder / "model.mlmodel");
+  fs::rename(blobs / "m", folder / "model.mlmodel");
+  EXPECT_NE(run().status().message().find("found a link out of it"),
+            std::string_view::npos);
+  fs::remove(folder / "weights/weight.bin");
+  fs::rename(blobs / "w", folder / "weights/weight.bin");
+  fs::remove_all(blobs);
   write("@model_path/weights/weight.bin", 65);
   EXPECT_NE(run().status().message().find("expected a blob at byte 65"),
             std::string_view::npos);

@@ -41,6 +41,46 @@ TEST(KerasModels, SequentialAsAList) {
                 {F32({2, 1}, {2.5, 0})});
 }
 
+// Keras 2.12 and 2.13 call the container of layers otherwise, and count a layer
+// with weights twice in a functional model: also in a model that is a layer.
+TEST(KerasModels, ArchivesOfKeras213) {
+  const std::string config = R"({"class_name": "Functional", "config": {
+    "name": "m", "layers": [
+      {"class_name": "InputLayer", "name": "x", "inbound_nodes": [], "config":
+        {"batch_input_shape": [null, 2], "dtype": "float32", "name": "x"}},
+      {"class_name": "Dense", "name": "a", "config":
+        {"name": "a", "units": 2, "use_bias": false},
+        "inbound_nodes": [[["x", 0, 0, {}]]]},
+      {"class_name": "Activation", "name": "r", "config":
+        {"name": "r", "activation": "relu"},
+        "inbound_nodes": [[["a", 0, 0, {}]]]},
+      {"class_name": "Sequential", "name": "s", "config": {"name": "s",
+        "layers": [
+          {"class_name": "Dense", "config": {"name": "b", "units": 2,
+            "use_bias": false, "batch_input_shape": [null, 2]}},
+          {"class_name": "Dense", "config": {"name": "c", "units": 2,
+            "use_bias": false}}]},
+        "inbound_nodes": [[["r", 0, 0, {}]]]},
+      {"class_name": "Dense", "name": "d", "config":
+        {"name": "d", "units": 1, "use_bias": false},
+        "inbound_nodes": [[["s", 0, 0, {}]]]}],
+    "input_layers": [["x", 0, 0]], "output_layers": [["d", 0, 0]]}})";
+  const std::string root = "_layer_checkpoint_dependencies/";
+  for (const bool twice : {false, true}) {
+    const std::string second = twice ? "dense_2" : "dense_1";
+    const std::string file =
+        ArchiveModel(config, "2.13.1",
+                     {{root + "dense/vars/0", Weight({2, 2}, {1, 2, 3, 4})},
+                      {root + "sequential/" + root + "dense/vars/0",
+                       Weight({2, 2}, {1, 0, 0, 2})},
+                      {root + "sequential/" + root + second + "/vars/0",
+                       Weight({2, 2}, {0, 1, 1, 0})},
+                      {root + second + "/vars/0", Weight({2, 1}, {1, 10})}});
+    ExpectNumbers(RunKerasFile(file, {F32({1, 2}, {1, 1})}),
+                  {F32({1, 1}, {12 + 40})});
+  }
+}
+
 TEST(KerasModels, Archive) {
   const std::string file = ArchiveModel(
       R"({"module": "keras", "class_name": "Sequential", "config": {
@@ -224,6 +264,11 @@ TEST(KerasErrors, WeightsOfArchives) {
   EXPECT_EQ(ErrorOf(archive("model.weights.json")),
             "model 'm.h5': expected model.weights.h5, found "
             "'model.weights.json'");
+  EXPECT_EQ(ErrorOf(archive("model.weights.npz")),
+            "model 'm.h5': expected model.weights.h5, found "
+            "'model.weights.npz', which holds Python pickles, as Keras writes "
+            "them where h5py is not installed: install h5py, load the model in "
+            "Keras and save it again");
   const std::string name = "model.weights.h5";
   std::string damaged = archive(name);
   // The first block of the deflated data is of an invalid kind.

@@ -81,11 +81,11 @@ TEST(GraphDefs, Entries) {
   cut.input_shapes["sum"] = {std::nullopt};
   ExpectNumbers(RunBytes(file, {F32({2}, {1, 2})}, cut), {F32({2}, {-1, -2})});
   EXPECT_EQ(ErrorOf(RunBytes(file, {}, {.entry = "->nothing"})),
-            "model 'model': entry: expected a node of the graph, found "
+            "model 'model': --entry: expected a node of the graph, found "
             "'nothing'");
   EXPECT_EQ(
       ErrorOf(RunBytes(file, {}, {.entry = "serving_default"})),
-      "model 'model': entry: expected INPUT,…->OUTPUT,… with nodes of the "
+      "model 'model': --entry: expected INPUT,…->OUTPUT,… with nodes of the "
       "graph, found 'serving_default'");
   EXPECT_EQ(ErrorOf(RunBytes(file, {}, {.entry = "a->y"})),
             "model 'model': node 'b (Placeholder)': the result needs this "
@@ -95,14 +95,14 @@ TEST(GraphDefs, Entries) {
 TEST(GraphDefs, EverythingUnsupportedIsListed) {
   GraphMaker graph;
   graph.Placeholder("file", DT_STRING, {});
-  graph.Node("wave", "DecodeWav", {"file"});
+  graph.Node("wave", "DecodeRaw", {"file"});
   graph.Node("odd", "MyOwnOperator", {"wave"});
   graph.Node("more", "MyOwnOperator", {"odd"});
   graph.Node("y", "Relu", {"more"});
   graph.Node("not_asked_for", "ReadFile", {"file"});
   EXPECT_EQ(
       ErrorOf(RunBytes(graph.Finish(), {}, {.entry = "->y"})),
-      "model 'model': unsupported operators: DecodeWav (node 'wave'; files and "
+      "model 'model': unsupported operators: DecodeRaw (node 'wave'; files and "
       "encodings are not read in a model: decode before it, and cut the graph "
       "(--entry='NODE->NODE')), MyOwnOperator (node 'more', 2 nodes)");
 }
@@ -156,7 +156,7 @@ TEST(SavedModels, VariablesAndSignatures) {
     ExpectNumbers(RunPath(file, {F32({1, 2}, {1, 2})}),
                   {F32({}, {41}), F32({1, 2}, {10, 200})});
     EXPECT_EQ(ErrorOf(RunPath(file, {}, {.entry = "train"})),
-              "model 'saved_model.pb': entry: expected one of the signatures "
+              "model 'saved_model.pb': --entry: expected one of the signatures "
               "'count', 'serving_default', found 'train'");
   }
 }

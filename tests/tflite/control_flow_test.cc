@@ -142,7 +142,7 @@ TEST(ControlFlow, Signatures) {
   EXPECT_EQ(square->inputs()[0]->name(), "base");
   EXPECT_EQ(square->output_names()[0], "squared");
   EXPECT_EQ(wrong.status().message(),
-            "model 'model': entry: expected one of the signatures 'negate', "
+            "model 'model': --entry: expected one of the signatures 'negate', "
             "'square', found 'cube'");
 }
 

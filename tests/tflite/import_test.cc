@@ -36,13 +36,18 @@ TEST(Import, AllUnsupportedOperatorsAtOnce) {
   const int b = m.Tensor({.shape = {2}, .name = "b"});
   const int y = m.Output({.shape = {2}, .name = "y"});
   m.Operator(Code::RANDOM_UNIFORM, {x}, {a});
-  m.Custom("Convolution2DTransposeBias", {a}, {b});
-  m.Custom("Convolution2DTransposeBias", {b}, {y});
+  m.Custom("MyOwn", {a}, {b});
+  m.Custom("FlexErf", {b}, {b});
+  m.Custom("MyOwn", {b}, {y});
   EXPECT_EQ(ErrorOf(m.Finish()),
             "model 'm.tflite': unsupported operators: RANDOM_UNIFORM (node "
             "'a'; random numbers differ from run to run: make them an input of "
-            "the model), custom operator Convolution2DTransposeBias (node 'b', "
-            "2 nodes)");
+            "the model), custom operator FlexErf (node 'b'; it is an operator "
+            "of TensorFlow itself: give the SavedModel that the file was "
+            "converted from, or convert it without SELECT_TF_OPS), custom "
+            "operator MyOwn (node 'b', 2 nodes; only the program that the "
+            "model was made for knows what it computes: convert the model "
+            "without it)");
 }
 
 TEST(Import, WhatIsNoModel) {

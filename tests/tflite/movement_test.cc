@@ -38,6 +38,20 @@ TEST(Movement, Shapes) {
   ExpectNumbers(rank.Run(), {I32({}, {2})});
 }
 
+// A shape that is no vector is passed over for the options' one.
+TEST(Movement, ReshapeByOptions) {
+  for (const bool has_operand : {false, true}) {
+    OneOperator reshape(Code::RESHAPE);
+    reshape.Input(F32({2, 3}, kSix));
+    if (has_operand) reshape.Constant(I32({1, 2}, {3, 2}));
+    reshape.Output(DType::kF32, {3, 2});
+    const std::vector<int32_t> shape = {3, -1};
+    reshape.Options(BuiltinOptions::ReshapeOptions,
+                    schema::CreateReshapeOptionsDirect(reshape.fbb(), &shape));
+    ExpectNumbers(reshape.Run(), {F32({3, 2}, kSix)});
+  }
+}
+
 TEST(Movement, JoinsAndParts) {
   OneOperator concat(Code::CONCATENATION);
   concat.Input(F32({1, 2}, {1, 2})).Input(F32({1, 1}, {3}));

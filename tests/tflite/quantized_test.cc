@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <random>
 #include <vector>
 
+#include "tests/tflite/fixed_point_definition.h"
 #include "tests/tflite/one_operator.h"
 
 namespace ember::tests {
@@ -15,70 +15,6 @@ namespace {
 
 using Code = schema::BuiltinOperator;
 using Activation = schema::ActivationFunctionType;
-
-// --- the definition ---
-
-int32_t DoublingHighProduct(int32_t a, int32_t b) {
-  if (a == b && a == INT32_MIN) return INT32_MAX;
-  const int64_t product = int64_t{a} * b;
-  const int64_t nudge = product >= 0 ? (1 << 30) : 1 - (1 << 30);
-  return static_cast<int32_t>((product + nudge) / (int64_t{1} << 31));
-}
-
-int32_t RoundingDivide(int32_t x, int exponent) {
-  const auto mask = static_cast<int32_t>((int64_t{1} << exponent) - 1);
-  const int32_t threshold = (mask >> 1) + (x < 0 ? 1 : 0);
-  return (x >> exponent) + ((x & mask) > threshold ? 1 : 0);
-}
-
-enum class Halves { kUp, kAwayFromZero };
-
-// Products of matrices round halves up, all other operators round them away
-// from zero.
-int32_t Scaled(int32_t x, double scale, Halves halves = Halves::kAwayFromZero) {
-  int shift = 0;
-  auto multiplier = static_cast<int64_t>(
-      std::round(std::frexp(scale, &shift) * 2147483648.0));
-  if (multiplier == int64_t{1} << 31) {
-    multiplier /= 2;
-    ++shift;
-  }
-  if (scale == 0) return 0;
-  const int32_t high = DoublingHighProduct(x * (1 << std::max(shift, 0)),
-                                           static_cast<int32_t>(multiplier));
-  const int exponent = std::max(-shift, 0);
-  if (halves == Halves::kAwayFromZero) return RoundingDivide(high, exponent);
-  return (high + ((1 << exponent) >> 1)) >> exponent;
-}
-
-double Clamped(int64_t value, DType type, int64_t low = -32768) {
-  const int64_t least = type == DType::kI8   ? -128
-                        : type == DType::kU8 ? 0
-                                             : -32768;
-  const int64_t most = type == DType::kI8   ? 127
-                       : type == DType::kU8 ? 255
-                                            : 32767;
-  return static_cast<double>(std::clamp(value, std::max(least, low), most));
-}
-
-// --- random operands, from one seed ---
-
-class Random {
- public:
-  std::vector<double> Integers(size_t count, int low, int high) {
-    std::uniform_int_distribution<int> draw(low, high);
-    std::vector<double> values;
-    for (size_t i = 0; i < count; ++i) values.push_back(draw(engine_));
-    return values;
-  }
-  float Scale(double low, double high) {
-    return static_cast<float>(std::exp(std::uniform_real_distribution<double>(
-        std::log(low), std::log(high))(engine_)));
-  }
-
- private:
-  std::mt19937 engine_{20240607};
-};
 
 void ExpectExactly(const StatusOr<std::vector<Numbers>>& results,
                    const Numbers& expected) {
@@ -158,11 +94,9 @@ TEST(Quantized, DepthwisePerChannel) {
       for (size_t i = 0; i < 9; ++i)
         sum += (static_cast<int>(x[i * 2 + o / 2]) + 5) *
                static_cast<int>(w[i * 4 + o]);
-      expected.push_back(
-          Clamped(Scaled(sum, double{in.scale} * scales[o] / double{out.scale},
-                         Halves::kUp) +
-                      4,
-                  DType::kI8));
+      expected.push_back(Clamped(
+          Scaled(sum, double{in.scale} * scales[o] / double{out.scale}) + 4,
+          DType::kI8));
     }
     ExpectExactly(op.Run(), {DType::kI8, {1, 1, 1, 4}, expected});
   }
@@ -205,6 +139,14 @@ TEST(Quantized, HalfwayCases) {
   dense.Input(x, {0.25f, 0}).Constant({DType::kI8, {1, 1}, {1}}, {1, 0});
   dense.Absent().Output(DType::kI8, {4, 1}, {1, 0});
   ExpectExactly(dense.Run(), {DType::kI8, {4, 1}, {-1, 0, 1, 2}});
+  OneOperator each(Code::DEPTHWISE_CONV_2D);
+  each.Input({DType::kI8, {1, 4, 1, 1}, x.values}, {0.25f, 0});
+  each.Constant({DType::kI8, {1, 1, 1, 1}, {1}}, {1, 0}).Absent();
+  each.Output(DType::kI8, {1, 4, 1, 1}, {1, 0});
+  each.Options(schema::BuiltinOptions::DepthwiseConv2DOptions,
+               schema::CreateDepthwiseConv2DOptions(
+                   each.fbb(), schema::Padding::VALID, 1, 1, 1));
+  ExpectExactly(each.Run(), {DType::kI8, {1, 4, 1, 1}, {-2, -1, 1, 2}});
   OneOperator again(Code::QUANTIZE);
   again.Input(x, {0.25f, 0}).Output(DType::kI8, {4, 1}, {1, 0});
   ExpectExactly(again.Run(), {DType::kI8, {4, 1}, {-2, -1, 1, 2}});

@@ -312,8 +312,8 @@ TEST(Import, SeveralProgramsInAnArchive) {
   ExpectNumbers(RunArchive(archive, {F32({2}, {1, 2})}, {.entry = "negate"}),
                 {F32({2}, {-1, -2})});
   ExpectImportError(archive,
-                    "entry: expected one of the programs 'double', 'negate', "
-                    "found 'model'");
+                    "--entry: expected one of the programs 'double', 'negate', "
+                    "found none");
 }
 
 TEST(Extents, AreReadAsSymPyPrintsThem) {

@@ -148,9 +148,7 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompileLimits> compile_limits,
                          CompileLimits::Start(options.limits, options.model));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
-                         LoadModel(options.model, {.shapes = options.shapes,
-                                                   .inputs = options.inputs,
-                                                   .compile = {}}));
+                         LoadModel(options.model, options.load));
   compile_limits = nullptr;
   EMBER_ASSIGN_OR_RETURN(
       std::shared_ptr<hal::Device> device,
@@ -173,9 +171,10 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   m.load_ms = MillisecondsSince(start);
 
   RandomTensors random(0);
-  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
-                         BindInputs(*model.module, options.inputs,
-                                    options.shapes, random, options.limits));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::vector<vm::Tensor> inputs,
+      BindInputs(*model.module, options.load.inputs, options.load.shapes,
+                 random, options.limits));
   Caller caller(*session, inputs, options.turns);
   EMBER_RETURN_IF_ERROR(caller.Call().status());
   m.first_ms = m.load_ms + caller.last_ms();

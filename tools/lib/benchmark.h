@@ -18,7 +18,7 @@
 #include "tools/lib/cancel_latency.h"
 #include "tools/lib/kernel_checks.h"
 #include "tools/lib/limits.h"
-#include "tools/lib/tensor_spec.h"
+#include "tools/lib/load_model.h"
 #include "tools/lib/tier.h"
 
 namespace ember::tools {
@@ -36,9 +36,7 @@ struct BenchmarkOptions {
   bool no_side_by_side = false;
   int64_t threads = 1;
   LimitFlags limits;
-  std::vector<NamedShape> shapes;
-  // Specifications (tools/lib/tensor_spec.h); inputs not given are random.
-  std::vector<std::string> inputs;
+  LoadOptions load;  // inputs without a value there are random
   // Calls before the measured ones: at least `warmup`, and then more until
   // every dispatch has its final kernel, but for at most `settle_seconds`.
   int64_t warmup = 5;

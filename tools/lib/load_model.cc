@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <set>
+#include <system_error>
 
 #include "base/file.h"
+#include "base/one_line.h"
 #include "compiler/compile.h"
 #include "frontends/formats.h"
+#include "frontends/other_formats.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/random_tensors.h"
 #include "vm/format/reader.h"
@@ -37,16 +41,74 @@ constexpr Signature kSignatures[] = {
      "a Git LFS pointer, not the file itself (run: git lfs pull)"},
 };
 
+std::string_view AsText(std::span<const uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 bool IsText(std::string_view contents) {
   return std::all_of(contents.begin(), contents.end(), [](char c) {
     return (c >= ' ' && c < 0x7f) || c == '\n' || c == '\t' || c == '\r';
   });
 }
 
-Status NotAModel(const std::string& path, std::string_view contents) {
+Status NotAModel(const std::string& path, const std::string& found) {
   return InvalidArgumentError(path + ": expected a .vmfb module or a model (" +
                               frontends::ExtensionsText() + "), found " +
-                              DescribeContents(contents));
+                              found);
+}
+
+std::string FoundInstead(std::string_view contents, std::string_view path) {
+  if (const auto* other = frontends::FindOtherFormat(contents, path))
+    return std::string(other->title) + ": " + std::string(other->advice);
+  return DescribeContents(contents);
+}
+
+// ", with weights.gguf, a …: …" if the folder has a file of a format that is
+// not read; else nothing.
+std::string OtherModelIn(const std::string& folder) {
+  constexpr size_t kMaxFiles = 100;
+  std::set<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (!entry.is_regular_file(error)) continue;
+    if (names.size() < kMaxFiles)
+      names.insert(entry.path().filename().string());
+  }
+  for (const std::string& name : names) {
+    const auto file = MappedFile::Open(folder + "/" + name);
+    if (!file.ok()) continue;
+    const auto* other = frontends::FindOtherFormat(AsText(file->bytes()), name);
+    if (other == nullptr) continue;
+    return ", with " + OnOneLine(name) + ", " + std::string(other->title) +
+           ": " + std::string(other->advice);
+  }
+  return "";
+}
+
+// A folder of no model, with the names of models in it.
+Status NotAModelsFolder(const std::string& path, const std::string& folder) {
+  constexpr size_t kMaxNames = 3;
+  std::set<std::string> models;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (frontends::FindFormatByName(name) != nullptr ||
+        name.ends_with(".vmfb") ||
+        frontends::FileOfModel(entry.path().string()) != entry.path().string())
+      models.insert(name);
+  }
+  std::string found = "a folder that is no model's";
+  if (models.empty()) found += OtherModelIn(folder);
+  size_t count = 0;
+  for (const std::string& name : models) {
+    if (++count > kMaxNames) {
+      found += ", …";
+      break;
+    }
+    found += (count == 1 ? "; give one of the files in it: " : ", ") +
+             OnOneLine(name);
+  }
+  return NotAModel(path, found);
 }
 
 // Returns the model file that the user means. The user may name a folder.
@@ -54,16 +116,15 @@ std::string ModelPath(const std::string& path) {
   return frontends::FileOfModel(UserPath(path));
 }
 
-std::string_view AsText(std::span<const uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 StatusOr<ModelFileKind> KindOfFile(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file,
-                         MappedFile::Open(ModelPath(path)));
+  const std::string model = ModelPath(path);
+  std::error_code error;
+  if (std::filesystem::is_directory(model, error))
+    return NotAModelsFolder(path, model);
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(model));
   const ModelFileKind kind = SniffModelFile(AsText(file.bytes()), path);
   if (!kind.is_module && kind.format == nullptr)
-    return NotAModel(path, AsText(file.bytes()));
+    return NotAModel(path, FoundInstead(AsText(file.bytes()), path));
   return kind;
 }
 
@@ -143,12 +204,25 @@ Status PinUnranked(const std::string& path, const frontends::Format& format,
   return OkStatus();
 }
 
+// A module is one function that is compiled already.
+Status CheckOptionsOfModule(const std::string& path,
+                            const LoadOptions& options) {
+  const std::string_view flag = !options.entry.empty()    ? "--entry"
+                                : !options.values.empty() ? "--constant"
+                                                          : "";
+  if (flag.empty()) return OkStatus();
+  return InvalidArgumentError(
+      path + ": " + std::string(flag) +
+      ": expected a model to compile, found a compiled module");
+}
+
 }  // namespace
 
 ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
   if (contents.starts_with(kModuleMagic)) return {.is_module = true};
   if (const frontends::Format* format = frontends::FindFormat(contents))
     return {.format = format};
+  if (frontends::FindOtherFormat(contents, path) != nullptr) return {};
   // The first bytes may be damaged. The reader of the kind that the name
   // suggests then says what is wrong.
   if (!DescribeContents(contents).starts_with("something else")) return {};
@@ -212,6 +286,7 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
   EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
   StatusOr<std::shared_ptr<const vm::Module>> module = InternalError("");
   if (kind.is_module) {
+    EMBER_RETURN_IF_ERROR(CheckOptionsOfModule(path, options));
     module = vm::Module::Load(UserPath(path));
   } else {
     EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
@@ -239,6 +314,7 @@ StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
                                               const LoadOptions& options) {
   EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
   if (!kind.is_module) return CompileModel(path, options);
+  EMBER_RETURN_IF_ERROR(CheckOptionsOfModule(path, options));
   StatusOr<vm::ModuleDefinition> definition = vm::ReadModule(UserPath(path));
   if (!definition.ok()) return Named(path, definition.status());
   return definition;

@@ -1,5 +1,7 @@
 #include "tools/lib/load_model.h"
 
+#include <filesystem>
+
 #include "base/file.h"
 #include "frontends/formats.h"
 #include "gtest/gtest.h"
@@ -103,6 +105,50 @@ TEST(LoadModelTest, SaysWhatItFoundInstead) {
             "x.onnx" + expected + "text");
   EXPECT_EQ(LoadError("x.bin", "\xff\xfe\xfd\xfc\xfb"),
             "x.bin" + expected + "something else (it begins with ff fe fd fc)");
+}
+
+TEST(LoadModelTest, SaysWhatToDoWithOtherFormats) {
+  EXPECT_EQ(LoadError("x.onnx", "GGUF\3"),
+            "x.onnx: expected a .vmfb module or a model (" +
+                frontends::ExtensionsText() +
+                "), found a GGUF or GGML file (llama.cpp), which has weights "
+                "and no model: export the model that they belong to, to ONNX "
+                "(optimum-cli export onnx)");
+}
+
+TEST(LoadModelTest, FoldersOfNoModel) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / "no_model";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  const auto found = [&] {
+    const StatusOr<LoadedModel> model = LoadModel(folder.string(), {});
+    const std::string message(model.status().message());
+    return message.substr(message.find("found "));
+  };
+  EXPECT_EQ(found(), "found a folder that is no model's");
+  ASSERT_TRUE(WriteFileAtomically((folder / "w.bin").string(), "GGUF\3").ok());
+  EXPECT_EQ(found(),
+            "found a folder that is no model's, with w.bin, a GGUF or GGML "
+            "file (llama.cpp), which has weights and no model: export the "
+            "model that they belong to, to ONNX (optimum-cli export onnx)");
+  ASSERT_TRUE(WriteFileAtomically((folder / "b.onnx").string(), "x").ok());
+  ASSERT_TRUE(WriteFileAtomically((folder / "a.vmfb").string(), "x").ok());
+  EXPECT_EQ(found(),
+            "found a folder that is no model's; give one of the files in it: "
+            "a.vmfb, b.onnx");
+  fs::remove_all(folder);
+}
+
+TEST(LoadModelTest, OptionsOfModelsAreNoModules) {
+  const std::string path = ::testing::TempDir() + "/m.vmfb";
+  ASSERT_TRUE(WriteFileAtomically(path, "EMBR....").ok());
+  LoadOptions options;
+  options.entry = "first";
+  EXPECT_EQ(LoadModel(path, options).status().message(),
+            path +
+                ": --entry: expected a model to compile, found a compiled "
+                "module");
 }
 
 TEST(LoadModelTest, MissingFile) {

@@ -1,5 +1,7 @@
 #include "frontends/caffe/testing/sample_models.h"
 
+#include <google/protobuf/unknown_field_set.h>
+
 #include "third_party/caffe/caffe.pb.h"
 
 namespace ember::caffe {
@@ -9,6 +11,11 @@ void SetBlob(const TestBlob& blob, BlobProto& proto) {
   proto.mutable_shape();
   for (const int64_t dim : blob.dims) proto.mutable_shape()->add_dim(dim);
   for (const float value : blob.values) proto.add_data(value);
+  if (blob.raw_type < 0) return;
+  google::protobuf::UnknownFieldSet& fields =
+      *proto.GetReflection()->MutableUnknownFields(&proto);
+  fields.AddVarint(10, static_cast<uint64_t>(blob.raw_type));
+  fields.AddLengthDelimited(12, blob.raw);
 }
 
 TestBlob Blob(std::vector<int64_t> dims) {

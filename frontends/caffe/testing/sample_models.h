@@ -18,6 +18,10 @@ namespace ember::caffe {
 struct TestBlob {
   std::vector<int64_t> dims;
   std::vector<float> values;
+  // Of numbers as NVIDIA's fork writes them: which of its types, and their
+  // bytes. Negative: there are none.
+  int raw_type = -1;
+  std::string raw = "";
 };
 
 // Writes only the fields that weights need: names and blobs.
