@@ -8,7 +8,8 @@
 // less. Memory is as it was: where the two index neighbouring dims of a buffer,
 // in every access of every stage, these are one dim as well. Extents are
 // constant. The dims along which elements lie next to each other stay as they
-// are unless the computation moves them: lanes are taken from there.
+// are unless the computation moves them, or a row is no whole number of
+// vectors: lanes are taken from there.
 //
 //   Computation c = Disassemble(dispatch, parameters);
 //   CollapseAxes(c);

@@ -44,15 +44,15 @@ bool MustRunOnce(const Computation& computation, int stage);
 bool AccessesAreSafe(const Computation& computation, int stage);
 bool IsSafe(const Computation& computation, NodeId load);
 
-// Where marked loops stand, in every stage: a parallel loop is the outermost
+// Where marked loops of the stage stand: a parallel loop is the outermost
 // one of a stage that is computed by itself; inside a vector loop is no other
 // one, no bound one, no reduction unless the vector is one or it is a dot loop,
 // which is the innermost one, and no other stage; inside a bound loop is no
 // other one, also not of stages computed there; not both lanes and invocations
 // combine elements.
-Status CheckMarkedLoops(const Schedule& schedule);
+Status CheckMarkedLoops(const Schedule& schedule, int stage);
 // A fold combines its points in the order of the axes.
-Status CheckFolds(const Schedule& schedule);
+Status CheckFolds(const Schedule& schedule, int stage);
 // Whether the loop may have its mark.
 Status CheckMark(const Schedule& schedule, int stage, int loop);
 

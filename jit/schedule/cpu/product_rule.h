@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/schedule/rules/root_axes.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/schedule/rules/stage_groups.h"
 #include "jit/schedule/rules/stage_shape.h"
@@ -22,14 +23,16 @@ inline constexpr int64_t kRowsOfProduct = 8;
 // in registers. False if the rule does not apply.
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
                      const std::string& product, ScheduleWriter& writer);
-// The rows of a product's register tile inside a group with `depth` common
-// axes, the last of which moves over some rows there; 1 if it has none.
+// The rows of a product's register tile inside a group, along the axis
+// common.rows; 1 if it has none.
 int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
-                            int depth);
+                            const CommonAxes& common);
 // The loops of a product there: `fixed` and `rows` are its loops over the
-// common axes, of which the last, `rows`, moves over the rows of a block.
+// common axes, of which `rows`, which may be empty, moves over the rows of a
+// block.
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
-                           int depth, const std::vector<std::string>& fixed,
+                           const CommonAxes& common,
+                           const std::vector<std::string>& fixed,
                            const std::string& rows, ScheduleWriter& writer);
 
 }  // namespace ember::schedule

@@ -1,7 +1,7 @@
 // Register tiles for sums of products, by what they cost.
 //
 //   StageShape shape(computation, product);
-//   std::optional<RegisterTile> tile = ChooseRegisterTile(cpu, shape, 0);
+//   std::optional<RegisterTile> tile = ChooseRegisterTile(cpu, shape);
 //   // 14 rows of axis tile->u by two vectors of 16 along tile->v
 //
 // A tile has `rows` values of one axis (u) by `vectors` vectors of another (v,
@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "jit/schedule/rules/root_axes.h"
 #include "jit/schedule/rules/stage_shape.h"
 #include "jit/target/cpu_model.h"
 
@@ -39,11 +40,12 @@ struct RegisterTile {
   int64_t width() const { return vectors * lanes; }
 };
 
-// Of a product's stage, whose axes before number `fixed` stand still; nothing
-// where its results do not lie along memory, or fill no vector.
+// Of a product's stage; nothing where its results do not lie along memory, or
+// fill no vector. common: of a product inside a group, axes that stand still,
+// but for some rows of common.rows.
 std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
                                                const StageShape& shape,
-                                               int fixed);
+                                               const CommonAxes& common = {});
 
 // Whether a product on such tiles rather asks at each load whether it is in the
 // padding than reads a copy that was made with it. `load` is one of the

@@ -53,6 +53,8 @@ class StageShape {
 
   const std::vector<NodeId>& loads() const { return loads_; }
   Stride StrideOf(NodeId load, int axis) const;
+  // Whether one index of the load is the axis, and no other one moves with it.
+  bool MovesAlone(NodeId load, int axis) const;
   // Whether what the load reads never changes.
   bool ReadsConstant(NodeId load) const;
   // Whether it reads a constant of small bytes (jit/loops/dot_product.h).
