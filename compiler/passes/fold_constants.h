@@ -4,8 +4,9 @@
 //
 //   %a = constant() {1, 2};  %b = neg(%a)     →     %b = constant() {-1, -2}
 //
-// Not folded: values that grow by folding (a broadcast of a scalar), which cost
-// less as index expressions; operations with symbolic dims; and what is above
+// Not folded: values that grow by folding (a broadcast of a scalar, bytes that
+// hold two weights each), which cost less as index expressions; transposes of
+// large weights for contractions; operations with symbolic dims; and what is above
 // the limits of a model on growth and on points to evaluate, as a chain of
 // operations may double a constant at each, and a small constant may be summed
 // for ever.
