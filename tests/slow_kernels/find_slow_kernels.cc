@@ -3,7 +3,7 @@
 //
 // A finding is a dispatch that takes tier 0 at least --least-us, and whose
 // kernel takes more than --ratio times as long in each of --laps laps
-// (tests/slow_kernels/race.h). Both run on one thread.
+// (tools/lib/race.h). Both run on one thread.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -25,18 +25,20 @@
 #include "tensor/parameters_text.h"
 #include "tensor/random_dispatch.h"
 #include "tensor/text.h"
-#include "tests/slow_kernels/race.h"
 #include "tools/lib/child.h"
 #include "tools/lib/corpus.h"
 #include "tools/lib/dispatch_call.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/golden.h"
+#include "tools/lib/race.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/kernel_provider.h"
 #include "vm/runtime/kernel_slot.h"
 
 namespace ember::tests {
 namespace {
+
+using tools::Lap;
 
 struct Options {
   int64_t count = 0, first_seed = 1, largest_elements = 100'000;
@@ -138,8 +140,9 @@ class Contest {
       ++counts.failed;
       return;
     }
-    const double ns = TimeOf([&] { (void)(*plan)->Run(*buffers, runner_); },
-                             LapOptions().least_ns, clock_);
+    const double ns =
+        tools::TimeOf([&] { (void)(*plan)->Run(*buffers, runner_); },
+                      tools::LapOptions().least_ns, clock_);
     if (ns < options_.least_us * 1000) {
       ++counts.small;
       return;
@@ -166,10 +169,10 @@ class Contest {
         buffers = operands_();
         if (!buffers.ok()) return;
       }
-      laps.push_back(RunLap([&] { (void)(*plan)->Run(*buffers, runner_); },
-                            [&] { (void)RunKernel(**kernel, *buffers); }, {},
-                            clock_));
-      if (!IsFinding(laps, options_.ratio)) return;
+      laps.push_back(tools::RunLap(
+          [&] { (void)(*plan)->Run(*buffers, runner_); },
+          [&] { (void)RunKernel(**kernel, *buffers); }, {}, clock_));
+      if (!tools::IsFinding(laps, options_.ratio)) return;
     }
     counts.findings.push_back(FindingOf(laps, **plan, report));
   }
@@ -181,7 +184,7 @@ class Contest {
 
   Finding FindingOf(std::span<const Lap> laps, const vm::Plan& plan,
                     const jit::KernelReport& report) const {
-    const Lap lap = MedianOf(laps);
+    const Lap lap = tools::MedianOf(laps);
     char times[96];
     std::snprintf(times, sizeof times,
                   "%.2f times as long: %.1f us at tier 0, %.1f at tier 2: ",
@@ -200,7 +203,7 @@ class Contest {
   const std::vector<int64_t> parameters_;
   const std::function<StatusOr<std::vector<void*>>()> operands_;
   const std::string name_, replay_;
-  const Clock clock_ = ThreadClock();
+  const tools::Clock clock_ = tools::ThreadClock();
   SerialRunner runner_;
 };
 

@@ -9,14 +9,14 @@
 // may still favour one side for a while (the places of buffers, the frequency
 // of a core), so a finding is what several laps agree on, each with new
 // buffers.
-#ifndef EMBER_TESTS_SLOW_KERNELS_RACE_H_
-#define EMBER_TESTS_SLOW_KERNELS_RACE_H_
+#ifndef EMBER_TOOLS_LIB_RACE_H_
+#define EMBER_TOOLS_LIB_RACE_H_
 
 #include <cstdint>
 #include <functional>
 #include <span>
 
-namespace ember::tests {
+namespace ember::tools {
 
 // The time in nanoseconds, from any beginning on.
 using Clock = std::function<int64_t()>;
@@ -54,6 +54,6 @@ bool IsFinding(std::span<const Lap> laps, double most_ratio);
 // The lap with the median ratio, of at least one.
 Lap MedianOf(std::span<const Lap> laps);
 
-}  // namespace ember::tests
+}  // namespace ember::tools
 
-#endif  // EMBER_TESTS_SLOW_KERNELS_RACE_H_
+#endif  // EMBER_TOOLS_LIB_RACE_H_

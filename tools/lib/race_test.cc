@@ -1,10 +1,10 @@
-#include "tests/slow_kernels/race.h"
+#include "tools/lib/race.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace ember::tests {
+namespace ember::tools {
 namespace {
 
 // Work that takes as long as it says, by a clock that only it moves.
@@ -68,4 +68,4 @@ TEST(RaceTest, AFindingLosesEachLap) {
 }
 
 }  // namespace
-}  // namespace ember::tests
+}  // namespace ember::tools

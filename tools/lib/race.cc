@@ -1,4 +1,4 @@
-#include "tests/slow_kernels/race.h"
+#include "tools/lib/race.h"
 
 #include <time.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-namespace ember::tests {
+namespace ember::tools {
 namespace {
 
 constexpr int kFewestMeasurements = 3;
@@ -83,4 +83,4 @@ Lap MedianOf(std::span<const Lap> laps) {
   return sorted[sorted.size() / 2];
 }
 
-}  // namespace ember::tests
+}  // namespace ember::tools
