@@ -49,6 +49,7 @@ class HostDispatchRunner final : public TieredDispatchRunner {
   CheckTime WhenToCheck(SiteState& site);
   Status RunChecked(SiteState& site);
   // Whether the kernel did what tier 0 did, with status `want`.
+  void ReleaseConstants(const SiteState& site);
   void Check(SiteState& site, KernelCheck& check, const Status& want);
 
   // Whether a call leaves the kernel that is there to be measured.
