@@ -5,23 +5,18 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "frontends/formats.h"
 #include "jit/target/compile_target.h"
 #include "tools/lib/child.h"
+#include "tools/lib/corpus.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/golden.h"
 #include "tools/lib/kernel_checks.h"
 #include "tools/lib/load_prejitted.h"
-#include "tools/lib/paths.h"
 #include "tools/lib/table.h"
 
 namespace ember::tools {
 namespace {
-
-using Json = nlohmann::json;
 
 struct Options {
   std::string corpus = "../shared/corpus", seeded, filter = "*", format = "md";
@@ -82,115 +77,20 @@ bool Exists(const std::string& path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-Tolerance ToleranceOf(const Json& item) {
-  // The tolerance is null for items without recorded results.
-  const Json& tolerance = item.at("tolerance");
-  if (!tolerance.is_object()) return {};
-  return {.rtol = tolerance.value("rtol", 0.0),
-          .atol = tolerance.value("atol", 0.0),
-          .integer_steps =
-              IntegerStepsOfNote(tolerance.value("note", std::string()))};
-}
-
-// Path of the model file in an item's folder, in whichever format it is.
-std::string ModelFile(const std::string& folder) {
-  for (const frontends::Format* format : frontends::Formats()) {
-    for (const std::string_view extension : format->extensions) {
-      std::string path = folder + "/model" + std::string(extension);
-      if (Exists(path)) return path;
-    }
-  }
-  // In some formats the folder itself is the model.
-  if (std::string file = frontends::FileOfModel(folder); file != folder)
-    return file;
-  return folder + "/model of a known format";
-}
-
-// Returns the entry of a graph without a signature: the names of its input and
-// output nodes, "x,y->z". They are the same in all data sets, so the first one
-// is read. "" for other formats.
-std::string EntryOf(const Json& item) {
-  if (item.value("format", "") != "graphdef" || item.at("sets").empty())
-    return "";
-  const Json& set = item.at("sets").front();
-  std::string entry;
-  const auto add = [&](const Json& tensors) {
-    for (size_t i = 0; i < tensors.size(); ++i)
-      entry += (i > 0 ? "," : "") + tensors[i].front().get<std::string>();
-  };
-  add(set.at("inputs"));
-  entry += "->";
-  add(set.at("outputs"));
-  return entry;
-}
-
-// True if the sets were recorded one after the other on one object, which keeps
-// state between them.
-bool CarriesState(const Json& item) {
-  for (const Json& set : item.at("sets")) {
-    const std::string what = set.value("desc", "");
-    if (what.find("ONE module object") != std::string::npos) return true;
-  }
-  return false;
-}
-
-// Splits an item into its models, each with the data sets that belong to it:
-// the model with its own weights and the one with seeded weights.
-std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
-                                const std::string& seeded) {
-  const std::string folder = corpus + "/" + item.at("path").get<std::string>();
-  const std::string name = folder.substr(folder.rfind('/') + 1);
-  GoldenCase plain{
-      item.at("id"), ModelFile(folder), {}, ToleranceOf(item), EntryOf(item)};
-  plain.carries_state = CarriesState(item);
-  GoldenCase with_weights{plain.name + " (seeded)",
-                          seeded + "/" + name + ".onnx",
-                          {},
-                          plain.tolerance};
-  for (const Json& set : item.at("sets")) {
-    const std::string dir = set.at("dir");
-    GoldenCase& owner = dir.starts_with("seeded/") ? with_weights : plain;
-    owner.data_sets.push_back(folder + "/" + dir);
-  }
-  std::vector<GoldenCase> cases;
-  if (!plain.data_sets.empty()) cases.push_back(plain);
-  if (!with_weights.data_sets.empty()) cases.push_back(with_weights);
-  return cases;
-}
-
-// True if a path begins with one of `folders`, a list separated by commas.
-bool IsInFolders(std::string_view path, std::string_view folders) {
-  while (!folders.empty()) {
-    const size_t comma = std::min(folders.find(','), folders.size());
-    if (path.starts_with(folders.substr(0, comma))) return true;
-    folders.remove_prefix(std::min(comma + 1, folders.size()));
-  }
-  return false;
-}
-
 bool IsWanted(const std::string& name, const Options& options) {
   if (!options.only.empty()) return name == options.only;
   return options.filter == "*" ||
          name.find(options.filter) != std::string::npos;
 }
 
-StatusOr<std::vector<GoldenCase>> ReadManifest(const Options& options) {
-  const std::string corpus = UserPath(options.corpus);
-  EMBER_ASSIGN_OR_RETURN(const std::string text,
-                         ReadFile(corpus + "/manifest.json"));
-  const Json manifest = Json::parse(text, nullptr, false);
-  if (manifest.is_discarded() || !manifest.contains("items")) {
-    return InvalidArgumentError(
-        corpus + "/manifest.json: expected an object with 'items'");
-  }
-  std::vector<GoldenCase> cases;
-  for (const Json& item : manifest["items"]) {
-    const std::string path = item.value("path", "");
-    if (!IsInFolders(path, options.folders)) continue;
-    for (GoldenCase& found : CasesOf(item, corpus, UserPath(options.seeded))) {
-      if (IsWanted(found.name, options)) cases.push_back(std::move(found));
-    }
-  }
+StatusOr<std::vector<GoldenCase>> CasesOf(const Options& options) {
+  EMBER_ASSIGN_OR_RETURN(std::vector<GoldenCase> cases,
+                         ReadCorpus({.folder = options.corpus,
+                                     .seeded = options.seeded,
+                                     .parts = options.folders}));
+  std::erase_if(cases, [&](const GoldenCase& golden) {
+    return !IsWanted(golden.name, options);
+  });
   return cases;
 }
 
@@ -268,8 +168,7 @@ Cell Scientific(double value) {
 }
 
 Status Run(Options& options) {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases,
-                         ReadManifest(options));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases, CasesOf(options));
   if (cases.empty()) {
     options.found_nothing = true;
     return NotFoundError((options.only.empty() ? "--filter=" + options.filter

@@ -30,7 +30,8 @@ struct Options {
   std::string output, emit = "section", platform = "elf", symbol, profile,
                       packed_weights = "auto";
   double hot = 99;
-  bool exact_schedules = false, list_targets = false, verbose = false;
+  bool exact_schedules = false, keep_slow = false, list_targets = false,
+       verbose = false;
   bool overlay = false, print_host = false;
 };
 
@@ -81,6 +82,10 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("exact-schedules", &options.exact_schedules,
             "As of vm-run: kernels round as the interpreter does, but for the "
             "order of sums.");
+  flags.Add("keep-slow", &options.keep_slow,
+            "Keeps kernels that take longer than tier 0, too. They are left "
+            "out otherwise, where this machine can\nmeasure them: it runs code "
+            "for the target, and no dim of the dispatch is open.");
   flags.Add("verbose", &options.verbose,
             "A row for each dispatch, not only for those without a kernel.");
   flags.AddStandalone("list-targets", &options.list_targets,
@@ -329,6 +334,7 @@ Status Run(const Options& options) {
   vm::ModuleDefinition definition = model.module->definition();
   PrejitOptions prejit;
   prejit.is_exact = options.exact_schedules;
+  prejit.drops_slow = !options.keep_slow;
   prejit.packed_weights = options.packed_weights == "all" ? PackedWeights::kAll
                           : options.packed_weights == "none"
                               ? PackedWeights::kNone

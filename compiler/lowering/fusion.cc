@@ -67,7 +67,10 @@ class GroupFormer {
       if (!plan.stored.contains(operation->result())) continue;
       Place(*operation, Summarize(*operation, plan.stored), plan.stored);
     }
-    if (options_.join_groups) JoinLookups(plan.stored);
+    if (options_.join_groups) {
+      JoinLookups(plan.stored);
+      JoinConstants(plan.stored);
+    }
     for (int group : ExecutionOrder()) {
       if (!groups_[group].operations.empty())
         plan.groups.push_back({groups_[group].operations});
@@ -298,21 +301,85 @@ class GroupFormer {
     for (size_t i = 0; i < groups_.size(); ++i) {
       const int lookup = static_cast<int>(i);
       const int reader = OnlyReaderOf(lookup);
-      if (reader < 0 || !IsLookup(groups_[i])) continue;
-      Group& group = groups_[reader];
-      std::vector<const Operation*>& first = groups_[i].operations;
-      if (!group.has_product_of_rows || DependsOn(lookup, reader) ||
-          group.operations.size() + first.size() > kMaxOperations) {
+      if (reader < 0 || !IsLookup(groups_[i]) ||
+          !groups_[reader].has_product_of_rows) {
         continue;
       }
-      for (const Operation*& operation : first)
-        operation = AsRead(*operation, stored);
-      group.operations.insert(group.operations.begin(), first.begin(),
-                              first.end());
-      first.clear();
-      group.producers.erase(lookup);
-      group.producers.merge(groups_[i].producers);
+      JoinBefore(lookup, reader, stored);
     }
+  }
+
+  // Weights that are computed from constants alone (numbers of few bits, with
+  // their scales) become part of the dispatch of the product that they are of:
+  // a kernel then computes them once, when it is made, in the layout that it
+  // reads.
+  void JoinConstants(std::set<const Value*>& stored) {
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      const int weights = static_cast<int>(i);
+      if (!IsOfConstants(groups_[i], stored)) continue;
+      const int reader = OnlyReaderOf(weights);
+      if (reader >= 0) JoinBefore(weights, reader, stored);
+    }
+  }
+
+  // Makes the group the first part of another one, if that has room.
+  void JoinBefore(int number, int reader, std::set<const Value*>& stored) {
+    Group& group = groups_[reader];
+    std::vector<const Operation*>& first = groups_[number].operations;
+    if (group.closed || DependsOn(number, reader) ||
+        group.operations.size() + first.size() > kMaxOperations) {
+      return;
+    }
+    for (const Operation*& operation : first)
+      operation = AsRead(*operation, stored);
+    group.operations.insert(group.operations.begin(), first.begin(),
+                            first.end());
+    first.clear();
+    group.producers.erase(number);
+    group.producers.merge(groups_[number].producers);
+  }
+
+  // Whether contractions alone read what the group computes, and it computes
+  // that from constants, of constant dims.
+  static bool IsOfConstants(const Group& group,
+                            const std::set<const Value*>& stored) {
+    return !group.closed && !group.operations.empty() &&
+           std::ranges::all_of(
+               group.operations, [&](const Operation* operation) {
+                 std::set<const Operation*> seen;
+                 return IsOfConstants(group, *operation, stored, seen) &&
+                        graph::IsConstant(operation->result()->shape()) &&
+                        IsReadByContractionsBut(group, *operation->result());
+               });
+  }
+
+  // Whether contractions read it, or operations of the group, maybe with others
+  // written into them.
+  static bool IsReadByContractionsBut(const Group& group, const Value& value) {
+    return std::ranges::all_of(value.users(), [&](const Operation* user) {
+      if (std::ranges::count(group.operations, user) > 0) return true;
+      if (user->record().trait == OperatorTrait::kContraction) return true;
+      return user->results().size() == 1 &&
+             IsReadByContractionsBut(group, *user->result());
+    });
+  }
+
+  // Whether constants, and what the group computes, are all that the operation
+  // and those that are written into it read.
+  static bool IsOfConstants(const Group& group, const Operation& operation,
+                            const std::set<const Value*>& stored,
+                            std::set<const Operation*>& seen) {
+    if (!seen.insert(&operation).second) return true;
+    return std::ranges::all_of(operation.operands(), [&](const Value* value) {
+      const Value* const root = StorageRoot(value);
+      if (ConstantOf(root) != nullptr) return true;
+      const Operation* const producer = root->producer();
+      if (producer == nullptr) return false;
+      if (stored.contains(root))
+        return std::ranges::count(group.operations, producer) > 0;
+      return producer->record().trait != OperatorTrait::kProgram &&
+             IsOfConstants(group, *producer, stored, seen);
+    });
   }
 
   // Returns the stored operation, or the reshape of its result if only that

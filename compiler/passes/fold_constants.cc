@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "base/mapped_pages.h"
 #include "base/parallel.h"
 #include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
@@ -24,6 +25,8 @@ using graph::TensorType;
 
 // Number of bytes by which folding one operation may enlarge the module.
 constexpr int64_t kFreeGrowthBytes = 64 * 1024;
+// Bytes of weights that are better not in memory twice.
+constexpr int64_t kLargeConstant = int64_t{1} << 20;
 
 int64_t ByteSize(const TensorType& type) {
   return ElementCount(type.shape).constant() * DTypeByteSize(type.dtype);
@@ -33,17 +36,40 @@ bool IsConstantOperation(const Operation* operation) {
   return operation != nullptr && operation->name() == "constant";
 }
 
+bool IsOfBytes(const Operation& operation) {
+  return std::ranges::all_of(operation.results(), [](const auto& result) {
+    return IsInteger(result->dtype()) && DTypeByteSize(result->dtype()) == 1;
+  });
+}
+
+// Whether large weights are transposed for contractions alone, which read them
+// in any order (sink_transposes.h): then there is no copy, and those of a file
+// stay where they are.
+bool IsReadInAnyOrder(const Operation& operation) {
+  const graph::Value* result = operation.result();
+  return operation.name() == "transpose" && !result->is_graph_output() &&
+         IsConstant(result->shape()) &&
+         ByteSize(result->type()) >= kLargeConstant &&
+         std::ranges::all_of(result->users(), [](const Operation* user) {
+           return user->name() == "contract";
+         });
+}
+
 bool ShouldFold(const Operation& operation) {
   if (IsConstantOperation(&operation) ||
       operation.record().trait == graph::OperatorTrait::kProgram) {
     return false;
   }
+  if (IsReadInAnyOrder(operation)) return false;
   // Contractions read narrow integers directly. Floats become narrow again
   // later (narrow_weights.h), after scales may have been multiplied into them.
   if (WidensForProducts(operation) && IsInteger(operation.result()->dtype())) {
     return false;
   }
   if (DividesByZero(operation)) return false;
+  // Elements of a few bits stay several to a byte: who reads them as numbers
+  // takes them apart (lowering/fusion.cc: constants of products).
+  const int64_t most_growth = IsOfBytes(operation) ? 1 : 2;
   int64_t operand_bytes = 0;
   for (const graph::Value* operand : operation.operands()) {
     if (!IsConstantOperation(operand->producer())) return false;
@@ -54,7 +80,7 @@ bool ShouldFold(const Operation& operation) {
     if (!IsConstant(result->shape())) return false;
     result_bytes += ByteSize(result->type());
   }
-  return result_bytes <= 2 * operand_bytes + kFreeGrowthBytes;
+  return result_bytes <= most_growth * operand_bytes + kFreeGrowthBytes;
 }
 
 // The remaining budget for folding in a model. Initially constants may grow by
@@ -137,6 +163,12 @@ StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation,
   }
   SerialRunner runner;
   EMBER_RETURN_IF_ERROR(plan->Run(buffers, runner));
+  // Nobody may want what it was made of.
+  for (const graph::Value* operand : operation.operands()) {
+    const auto& data =
+        operand->producer()->attributes().Get<ConstantData>("value");
+    if (data.bytes.size() >= kLargeConstant) ReleaseMappedPages(data.bytes);
+  }
   return values;
 }
 

@@ -4,11 +4,12 @@
 //
 //   %a = constant() {1, 2};  %b = neg(%a)     →     %b = constant() {-1, -2}
 //
-// Not folded: values that grow by folding (a broadcast of a scalar), which cost
-// less as index expressions; operations with symbolic dims; and operations
-// beyond the model's limits on growth and on points to evaluate. A chain of
-// operations could double a constant at each step, and a small constant could
-// be summed without end.
+// Not folded: values that grow by folding (a broadcast of a scalar, bytes that
+// hold two weights each), which cost less as index expressions; transposes of
+// large weights for contractions; operations with symbolic dims; and what is
+// above the limits of a model on growth and on points to evaluate, as a chain
+// of operations may double a constant at each, and a small constant may be
+// summed for ever.
 #ifndef EMBER_COMPILER_PASSES_FOLD_CONSTANTS_H_
 #define EMBER_COMPILER_PASSES_FOLD_CONSTANTS_H_
 

@@ -56,6 +56,47 @@ TEST(FoldConstants, ComputesInRegionsToo) {
   EXPECT_EQ(CountOf(graph, "neg"), 0);
 }
 
+// Two weights to a byte: taken apart they would be twice as many bytes.
+TEST(FoldConstants, BitsStayPacked) {
+  graph::Graph graph = Parse(R"(graph @g() -> (%y) {
+    %c: u8[] = constant() {value = [18]}
+    %s: u8[2] = constant() {value = [0, 4]}
+    %a: u8[65536] = broadcast(%c) {shape = [65536]}
+    %b: u8[131072] = concat(%a, %a) {axis = 0}
+    %d: u8[262144] = concat(%b, %b) {axis = 0}
+    %q: u8[262144, 1] = reshape(%d) {shape = [262144, 1]}
+    %y: u8[262144, 2] = shift_right(%q, %s)
+  })");
+  ASSERT_TRUE(FoldConstants(graph).ok());
+  EXPECT_EQ(CountOf(graph, "concat"), 0);
+  EXPECT_EQ(CountOf(graph, "shift_right"), 1);
+}
+
+// Contractions read large weights as they lie in the model's file.
+TEST(FoldConstants, LargeTransposesOfContractionsStay) {
+  for (const int64_t rows : {512, 16}) {
+    std::string text = "graph @g(%x: f32[1, 1024]) -> (%y) {\n";
+    text +=
+        Concat({"  %c: f32[] = constant() {value = [1.5]}\n"
+                "  %r: f32[16, 1024] = broadcast(%c) {shape = [16, 1024]}\n"});
+    int64_t count = 16;
+    std::string last = "%r";
+    for (; count < rows; count *= 2) {
+      const std::string next = Concat({"%r", 2 * count});
+      text += Concat({"  ", next, ": f32[", 2 * count, ", 1024] = concat(",
+                      last, ", ", last, ") {axis = 0}\n"});
+      last = next;
+    }
+    text += Concat({"  %t: f32[1024, ", rows, "] = transpose(", last,
+                    ") {permutation = [1, 0]}\n  %y: f32[1, ", rows,
+                    "] = contract(%x, %t) {spec = \"mk,kn->mn\"}\n}"});
+    graph::Graph graph = Parse(text);
+    ASSERT_TRUE(FoldConstants(graph).ok());
+    EXPECT_EQ(CountOf(graph, "concat"), 0);
+    EXPECT_EQ(CountOf(graph, "transpose"), rows == 512 ? 1 : 0);
+  }
+}
+
 // The operands have 64 KiB each and the result is one number, but it takes 2^30
 // products.
 TEST(FoldConstants, LeavesWhatTakesLong) {

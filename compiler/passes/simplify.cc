@@ -1,6 +1,9 @@
 #include "compiler/passes/simplify.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
 
 #include "compiler/graph/operators.h"
 #include "compiler/passes/constant_value.h"
@@ -108,6 +111,46 @@ Value* WithoutZero(const Value* value) {
   return nullptr;
 }
 
+bool IsPlainPad(const Operation* operation) {
+  return operation != nullptr && operation->name() == "pad" &&
+         operation->attributes().Get<std::string>("mode") == "constant";
+}
+
+// Whether no element is left out at either end.
+bool CropsNothing(const Shape& amounts) {
+  return std::ranges::all_of(amounts, [](const Dim& dim) {
+    return dim.is_constant() && dim.constant() >= 0;
+  });
+}
+
+// What the pad fills with, if it is one known value.
+std::optional<double> FillOf(const Operation& pad) {
+  return pad.operand_count() == 1 ? 0.0 : UniformConstant(pad.operand(1));
+}
+
+// Pads a pad of the same value by both amounts at once.
+void JoinPads(Graph& graph, Operation* pad) {
+  const Operation* inner = pad->operand(0)->producer();
+  if (!IsPlainPad(pad) || !IsPlainPad(inner)) return;
+  Shape low = inner->attributes().Get<Shape>("low");
+  Shape high = inner->attributes().Get<Shape>("high");
+  const std::optional<double> fill = FillOf(*pad);
+  if (!CropsNothing(low) || !CropsNothing(high) || !fill ||
+      FillOf(*inner) != fill ||
+      std::signbit(*fill) != std::signbit(*FillOf(*inner))) {
+    return;
+  }
+  const Shape outer_low = pad->attributes().Get<Shape>("low");
+  const Shape outer_high = pad->attributes().Get<Shape>("high");
+  for (size_t d = 0; d < low.size(); ++d) {
+    low[d] = low[d] + outer_low[d];
+    high[d] = high[d] + outer_high[d];
+  }
+  graph.SetOperand(pad, 0, inner->operand(0));
+  graph.SetAttribute(pad, "low", low);
+  graph.SetAttribute(pad, "high", high);
+}
+
 }  // namespace
 
 Status Simplify(Graph& graph) {
@@ -124,6 +167,7 @@ Status Simplify(Graph& graph) {
         graph.SetOperand(operation, 0, x);
       continue;
     }
+    if (name == "pad") JoinPads(graph, operation);
     // reshape(reshape(x)) and the like: only the last shape matters.
     if (name == "reshape" || name == "broadcast") {
       Operation* inner = operation->operand(0)->producer();

@@ -11,10 +11,9 @@
 #include "jit/decline_reasons.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
-#include "jit/schedule/core/collapse_axes.h"
 #include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/normalise.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/core/split_dims.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/schedule/primitives/winograd_matrices.h"
@@ -116,8 +115,7 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
     if (request.constant_inputs[i])
       schedule::MakeConstant(computation.buffers[i], request.constant_data[i]);
   }
-  schedule::CollapseAxes(computation);
-  schedule::SplitDims(computation);
+  schedule::Normalise(computation);
   schedule::Schedule schedule(std::move(computation));
   Status scheduled;
   if (!options.given_schedule.empty()) {

@@ -88,14 +88,18 @@ void MemoryAccess::CreateAliasScopes() {
         metadata.createAnonymousAliasScope(domain, nest_.buffers[i].name);
     alias_scopes_[i] = llvm::MDNode::get(context, {scopes[i]});
   }
+  // Of hundreds of inputs that are joined, few buffers have a scope.
+  std::vector<size_t> scoped;
+  for (size_t i = 0; i < count; ++i) {
+    if (scopes[i] != nullptr) scoped.push_back(i);
+  }
   for (size_t i = 0; i < count; ++i) {
     llvm::SmallVector<llvm::Metadata*, 8> apart;
-    for (size_t j = 0; j < count; ++j) {
+    for (const size_t j : scoped) {
       const bool is_argument_pair =
           nest_.buffers[i].scope == MemoryScope::kInput &&
           nest_.buffers[j].scope == MemoryScope::kOutput;
-      if (j != i && scopes[j] != nullptr && !is_argument_pair)
-        apart.push_back(scopes[j]);
+      if (j != i && !is_argument_pair) apart.push_back(scopes[j]);
     }
     if (!apart.empty()) no_alias_[i] = llvm::MDNode::get(context, apart);
   }

@@ -22,10 +22,9 @@
 #include "jit/llvm/testing.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
-#include "jit/schedule/core/collapse_axes.h"
 #include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/normalise.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/core/split_dims.h"
 #include "jit/schedule/cpu/default_schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_model_dispatch.h"
@@ -197,8 +196,7 @@ void RunScheduled(const Expected& expected, const tensor::RandomCase& random,
     if (random.parameters.empty() && random.seed % 2 == 0)
       schedule::MakeConstant(computation.buffers[i], expected.initial[i]);
   }
-  schedule::CollapseAxes(computation);
-  schedule::SplitDims(computation);
+  schedule::Normalise(computation);
   schedule::Schedule schedule(std::move(computation));
   const Status chosen = schedule::ScheduleByModel(cpu, schedule, options);
   EXPECT_TRUE(chosen.ok()) << chosen.ToString();

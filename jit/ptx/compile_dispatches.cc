@@ -33,10 +33,9 @@
 #include "jit/loops/walk.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
-#include "jit/schedule/core/collapse_axes.h"
 #include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/normalise.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/core/split_dims.h"
 #include "jit/schedule/gpu/gpu_schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
@@ -128,8 +127,7 @@ StatusOr<schedule::Schedule> ScheduleOf(const tensor::Dispatch& dispatch,
           constants.find(Concat({",", buffer.name, ","})) != std::string::npos;
   }
   // The JIT does the same before it schedules (jit/kernel/build_nest.cc).
-  schedule::CollapseAxes(computation);
-  schedule::SplitDims(computation);
+  schedule::Normalise(computation);
   schedule::Schedule schedule(std::move(computation));
   if (options.schedules.empty()) {
     EMBER_RETURN_IF_ERROR(

@@ -8,8 +8,7 @@
 #include "jit/decline_reasons.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
-#include "jit/schedule/core/collapse_axes.h"
-#include "jit/schedule/core/split_dims.h"
+#include "jit/schedule/core/normalise.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "tensor/concrete_header.h"
@@ -110,8 +109,7 @@ StatusOr<schedule::Schedule> Subject::Scheduled(
     const std::vector<int64_t>& specialised) const {
   schedule::Computation computation = Computation(specialised);
   if (!this->schedule && by_default) {
-    schedule::CollapseAxes(computation);
-    schedule::SplitDims(computation);
+    schedule::Normalise(computation);
   }
   schedule::Schedule made(std::move(computation));
   if (this->schedule) {

@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/hash.h"
+#include "hal/cpu/cpu_target.h"
 #include "jit/kernel/build_image.h"
+#include "jit/kernel/build_kernel.h"
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/compiler.h"
 #include "jit/llvm/library/full_compiler.h"
+#include "tools/lib/kernel_race.h"
 #include "vm/format/native_section.h"
 #include "vm/runtime/tiering.h"
 
@@ -111,6 +116,19 @@ class Prejitter {
     }
   }
 
+  // What a kernel takes beside tier 0, where it takes longer.
+  std::optional<Lap> LostBy(const vm::KernelRequest& request) {
+    const bool runs_here = hal::MissingFeatures(target_.target).empty();
+    if (!options_.drops_slow || !runs_here ||
+        request.parameters.size() != request.dispatch->parameters.size()) {
+      return std::nullopt;
+    }
+    // The same code, loaded here.
+    const auto kernel = jit::BuildKernel(request, *compiler_, nullptr);
+    if (!kernel.ok() || (*kernel)->host() == nullptr) return std::nullopt;
+    return LapLost(request, **kernel, options_.clock);
+  }
+
   void Make(const vm::DispatchSite& site, const vm::KernelRequest& request) {
     jit::PackedConstants packed;
     StatusOr<vm::KernelImage> image = jit::BuildImage(
@@ -121,6 +139,14 @@ class Prejitter {
     row.shape = request.parameters;
     if (!image.ok()) {
       row.declined = image.status().message();
+      return;
+    }
+    if (const std::optional<Lap> lost = LostBy(request)) {
+      char text[96];
+      std::snprintf(text, sizeof text,
+                    "slower than the interpreter: %.2f times its time",
+                    lost->ratio());
+      row.declined = text;
       return;
     }
     row.code_bytes = static_cast<int64_t>(image->code.bytes.size());

@@ -17,6 +17,7 @@
 
 #include "base/status.h"
 #include "jit/target/compile_target.h"
+#include "tools/lib/race.h"
 #include "vm/format/module_definition.h"
 #include "vm/format/native_kernels.h"
 #include "vm/runtime/module.h"
@@ -42,6 +43,11 @@ struct PrejitOptions {
   // one for all shapes, and one for each shape of the profile. Null: every
   // dispatch gets a kernel for all shapes. Used during the call.
   const std::vector<vm::DispatchProfile>* profile = nullptr;
+  // Kernels that take longer than tier 0 are left out, where this machine can
+  // tell (tools/lib/kernel_race.h): it runs code for the target, and the shape
+  // is known.
+  bool drops_slow = true;
+  Clock clock = ThreadClock();
 };
 
 // Describes a kernel, or a dispatch without one, for the constants of one or

@@ -6,11 +6,15 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "base/mapped_pages.h"
 #include "base/page_hints.h"
 #include "vm/runtime/packed_memory.h"
 
 namespace ember::vm {
 namespace {
+
+// Bytes of a constant that are worth a call of the system.
+constexpr size_t kLargeConstant = size_t{1} << 20;
 
 constexpr int64_t kAlignment = 64;
 // Number of pieces per worker into which tasks are split, so that workers that
@@ -158,8 +162,13 @@ Status CpuKernel::Pack() {
     packed_.push_back(std::move(memory));
   }
   SerialRunner runner;
-  return RunPhases(0, image.prologue_count, layout,
-                   {parameters, arguments, runner}, arguments);
+  EMBER_RETURN_IF_ERROR(RunPhases(0, image.prologue_count, layout,
+                                  {parameters, arguments, runner}, arguments));
+  // There is a copy of them now.
+  for (const std::span<const uint8_t> constant : definition_.constants) {
+    if (constant.size() >= kLargeConstant) ReleaseMappedPages(constant);
+  }
+  return OkStatus();
 }
 
 Status CpuKernel::TakePacked(const KernelLayout& layout) {

@@ -52,6 +52,7 @@ class HostDispatchRunner final : public TieredDispatchRunner {
   Status RunChecked(SiteState& site);
   // Compares the kernel's results with those of tier 0, whose status was
   // `want`.
+  void ReleaseConstants(const SiteState& site);
   void Check(SiteState& site, KernelCheck& check, const Status& want);
 
   // True if the kernel stays in use without further measurements.

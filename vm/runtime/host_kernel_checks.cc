@@ -4,10 +4,17 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/mapped_pages.h"
 #include "vm/runtime/host_dispatch_runner.h"
 #include "vm/runtime/steady_clock.h"
 
 namespace ember::vm {
+namespace {
+
+// Bytes of a constant that are worth a call of the system.
+constexpr int64_t kLargeConstant = int64_t{1} << 20;
+
+}  // namespace
 
 HostDispatchRunner::CheckTime HostDispatchRunner::WhenToCheck(SiteState& site) {
   // Number of shape classes with which a kernel for all shapes is checked.
@@ -40,11 +47,19 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
             .ToString());
     UseKernel(entry, nullptr);
   }
+  // Tier 0 is wanted once: weights are not packed for it beside the kernel's.
+  const bool is_only_checking = entry.plan == nullptr;
+  if (is_only_checking) {
+    EMBER_RETURN_IF_ERROR(
+        CacheOf(site).Restore(entry, /*keeps_constants=*/false));
+  }
   const int64_t begin = SteadyNanoseconds();
   Status status = RunWith(site, nullptr);
   const int64_t end = SteadyNanoseconds();
+  if (is_only_checking) entry.plan.reset();
   NoteCall(site, 0, begin, end);
   if (check.ok()) Check(site, *check, status);
+  if (is_only_checking) ReleaseConstants(site);
   // A kernel that existed before the first call of tier 0 is not measured.
   const bool is_measured = entry.trial.interpreted_ns() > 0;
   if (status.ok()) tiering().Count(site.group, end - begin);
@@ -52,6 +67,19 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
   account_.AddLoss(SteadyNanoseconds() - start - (end - begin));
   account_.NoteMeasured();
   return status;
+}
+
+// Of weights that lie in the model's file the kernel has a copy.
+void HostDispatchRunner::ReleaseConstants(const SiteState& site) {
+  const auto first = std::ranges::find(context_.module.sites(), site.group,
+                                       &DispatchSite::group);
+  const std::span<void* const> buffers = PointersOf(site);
+  for (size_t i = 0; i < first->inputs.size(); ++i) {
+    const int64_t bytes = site.entry->required_bytes[i];
+    if (first->inputs[i].constant < 0 || bytes < kLargeConstant) continue;
+    ReleaseMappedPages(
+        {static_cast<const uint8_t*>(buffers[i]), static_cast<size_t>(bytes)});
+  }
 }
 
 void HostDispatchRunner::Check(SiteState& site, KernelCheck& check,

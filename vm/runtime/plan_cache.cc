@@ -42,12 +42,14 @@ StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
   return &entry;
 }
 
-Status PlanCache::Restore(PlanEntry& entry) const {
+Status PlanCache::Restore(PlanEntry& entry, bool keeps_constants) const {
   EMBER_ASSIGN_OR_RETURN(
       const tensor::ConcreteHeader header,
       tensor::ConcreteHeader::Evaluate(dispatch_, entry.parameters));
+  Plan::Options options = options_;
+  if (!keeps_constants) options.constant_inputs.clear();
   EMBER_ASSIGN_OR_RETURN(entry.plan,
-                         interpreter_.MakePlan(dispatch_, header, options_));
+                         interpreter_.MakePlan(dispatch_, header, options));
   return OkStatus();
 }
 

@@ -30,6 +30,10 @@ class Attachment {
       return FailedPreconditionError("the producer does not come before %" +
                                      NameOf(consumer_));
     }
+    if (IsMadeOnce(producer_) && !IsMadeOnce(consumer_)) {
+      return FailedPreconditionError(
+          "the producer is computed once for many calls");
+    }
     if (!StoresAreIdentity(computation_, producer_)) {
       return FailedPreconditionError(
           "the producer does not store whole buffers by assignment");
@@ -128,6 +132,11 @@ class Attachment {
   bool IsInside(int stage) const {
     return PositionInside(schedule_, stage, consumer_) >=
            schedule_.plan(consumer_).PositionOf(loop_);
+  }
+
+  bool IsMadeOnce(int stage) const {
+    const uint32_t buffer = computation_.stages[stage].stores[0].buffer;
+    return computation_.buffers[buffer].role == BufferRole::kPacked;
   }
 
   bool StoresTo(int stage) const {

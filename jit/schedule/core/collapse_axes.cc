@@ -15,6 +15,9 @@ namespace {
 
 using tensor::Opcode;
 
+// Elements that vectors of any machine and type hold without a rest.
+constexpr int64_t kElementsOfVectors = 64;
+
 // Two neighbours, numbers `first` and `first` + 1, of a stage's axes or of a
 // buffer's dims.
 struct Pair {
@@ -117,11 +120,11 @@ class Collapser {
         if (!FindAxes(dims, open)) return false;
       }
     }
-    // A pair that contains the innermost dim of every buffer stays: lanes are
-    // taken from it.
+    // Where all memory runs along both, lanes do: rows of whole vectors stay.
     return std::any_of(dims_.begin(), dims_.end(), [&](const Pair& dims) {
       const auto& extents = c_.buffers[dims.owner].extents;
-      return std::any_of(extents.begin() + dims.first + 2, extents.end(),
+      return SizeOf(extents[dims.first + 1]) % kElementsOfVectors != 0 ||
+             std::any_of(extents.begin() + dims.first + 2, extents.end(),
                          [&](NodeId extent) { return SizeOf(extent) != 1; });
     });
   }

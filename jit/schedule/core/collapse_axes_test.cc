@@ -1,5 +1,5 @@
-// Tests which axes are collapsed, and that the nest computes the same, also
-// after SplitDims.
+// What becomes one axis, and that it computes the same, with axes in another
+// order (order_axes.h) and split dims (split_dims.h), too.
 #include "jit/schedule/core/collapse_axes.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,8 @@
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
+#include "jit/schedule/core/invariant_axes.h"
+#include "jit/schedule/core/order_axes.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/core/split_dims.h"
 #include "jit/schedule/lowering/lowering.h"
@@ -70,7 +72,7 @@ dispatch @rows(%x: f32[6, 7, 8], %w: f32[8, 4], %r: f32[6, 7, 4]) -> (%y: f32[6,
 TEST(CollapseAxes, KeepsWhatIsUsedApart) {
   for (const char* text :
        {// A window.
-        R"(dispatch @a(%x: f32[6, 7, 8]) -> (%y: f32[4, 7, 8]) {
+        R"(dispatch @a(%x: f32[6, 7, 64]) -> (%y: f32[4, 7, 64]) {
   %y[i, j, o] = sum(k < 3) %x[i + k, j, o]
 })",
         // A column that is the same for all rows.
@@ -86,7 +88,7 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
   %y[i, j, o] = %x[i, j, o]
 })",
         // Lanes are taken from the innermost dim.
-        R"(dispatch @e(%x: f32[7, 8]) -> (%y: f32[7, 8]) {
+        R"(dispatch @e(%x: f32[7, 64]) -> (%y: f32[7, 64]) {
   %y[i, j] = neg(%x[i, j])
 })"}) {
     auto dispatch = tensor::Parse(text);
@@ -96,6 +98,17 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
     CollapseAxes(computation);
     EXPECT_EQ(computation.stages[0].axes.size(), before) << text;
   }
+}
+
+// A vector then ends in the next row, and is whole.
+TEST(CollapseAxes, RowsThatAreNoWholeVectors) {
+  EXPECT_NE(Collapsed(R"(
+dispatch @pad(%x: f32[6, 7, 56]) -> (%y: f32[8, 7, 56]) {
+  %y[i, j, o] = pad(%x[i - 1, j, o], 0.0)
+}
+)")
+                .find("pad(%x[i - 1, jo], 0.0)"),
+            std::string::npos);
 }
 
 TEST(CollapseAxes, RandomDispatchesComputeTheSame) {
@@ -110,6 +123,8 @@ TEST(CollapseAxes, RandomDispatchesComputeTheSame) {
     const uint64_t before = computation.axis_count;
     for (ComputationBuffer& buffer : computation.buffers)
       buffer.is_constant = buffer.role == BufferRole::kInput;
+    DropInvariantAxes(computation);
+    OrderAxes(computation);
     SplitDims(computation);
     CollapseAxes(computation);
     collapsed += computation.axis_count != before;

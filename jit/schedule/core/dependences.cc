@@ -464,34 +464,29 @@ std::vector<int> LoopsInOrder(const StagePlan& plan) {
 
 }  // namespace
 
-Status CheckMarkedLoops(const Schedule& schedule) {
-  const int count = static_cast<int>(schedule.computation().stages.size());
-  for (int i = 0; i < count; ++i) {
-    EMBER_RETURN_IF_ERROR(CheckParallelIsOutermost(schedule, i));
-    EMBER_RETURN_IF_ERROR(CheckInsideVector(schedule, i));
-    EMBER_RETURN_IF_ERROR(CheckInsideBound(schedule, i));
-  }
-  return OkStatus();
+Status CheckMarkedLoops(const Schedule& schedule, int stage) {
+  EMBER_RETURN_IF_ERROR(CheckParallelIsOutermost(schedule, stage));
+  EMBER_RETURN_IF_ERROR(CheckInsideVector(schedule, stage));
+  return CheckInsideBound(schedule, stage);
 }
 
-Status CheckFolds(const Schedule& schedule) {
-  const auto& stages = schedule.computation().stages;
-  for (size_t i = 0; i < stages.size(); ++i) {
-    if (stages[i].combiner != tensor::Combiner::kFold) continue;
-    const StagePlan& plan = schedule.plan(static_cast<int>(i));
-    const auto is_spatial = [&](int loop) {
-      return !plan.loops[loop].is_reduction;
-    };
-    std::vector<int> wanted = LoopsInOrder(plan), found = plan.order;
-    std::erase_if(wanted, is_spatial);
-    std::erase_if(found, is_spatial);
-    for (size_t k = 0; k < found.size(); ++k) {
-      if (wanted[k] == found[k]) continue;
-      return FailedPreconditionError(
-          "a fold combines its elements in the order of its axes: loop '" +
-          plan.loops[wanted[k]].name + "' has to stay outside loop '" +
-          plan.loops[found[k]].name + "'");
-    }
+Status CheckFolds(const Schedule& schedule, int stage) {
+  const bool is_fold =
+      schedule.computation().stages[stage].combiner == tensor::Combiner::kFold;
+  if (!is_fold) return OkStatus();
+  const StagePlan& plan = schedule.plan(stage);
+  const auto is_spatial = [&](int loop) {
+    return !plan.loops[loop].is_reduction;
+  };
+  std::vector<int> wanted = LoopsInOrder(plan), found = plan.order;
+  std::erase_if(wanted, is_spatial);
+  std::erase_if(found, is_spatial);
+  for (size_t k = 0; k < found.size(); ++k) {
+    if (wanted[k] == found[k]) continue;
+    return FailedPreconditionError(
+        "a fold combines its elements in the order of its axes: loop '" +
+        plan.loops[wanted[k]].name + "' has to stay outside loop '" +
+        plan.loops[found[k]].name + "'");
   }
   return OkStatus();
 }

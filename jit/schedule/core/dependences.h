@@ -44,15 +44,15 @@ bool MustRunOnce(const Computation& computation, int stage);
 bool AccessesAreSafe(const Computation& computation, int stage);
 bool IsSafe(const Computation& computation, NodeId load);
 
-// Checks the positions of marked loops in every stage. A parallel loop is the
-// outermost one of a stage that is not attached. A vector loop contains no
-// other vector loop, no bound loop and no attached stage. It contains a
-// reduction only if it is one itself, or if that is a dot loop, which is the
-// innermost one. A bound loop contains no other bound loop, even in attached
-// stages. Lanes and invocations do not both combine elements.
-Status CheckMarkedLoops(const Schedule& schedule);
+// Where marked loops of the stage stand: a parallel loop is the outermost
+// one of a stage that is computed by itself; inside a vector loop is no other
+// one, no bound one, no reduction unless the vector is one or it is a dot loop,
+// which is the innermost one, and no other stage; inside a bound loop is no
+// other one, also not of stages computed there; not both lanes and invocations
+// combine elements.
+Status CheckMarkedLoops(const Schedule& schedule, int stage);
 // Checks that a fold combines its points in the order of the axes.
-Status CheckFolds(const Schedule& schedule);
+Status CheckFolds(const Schedule& schedule, int stage);
 // Checks if the loop may have its mark.
 Status CheckMark(const Schedule& schedule, int stage, int loop);
 

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "base/rounding.h"
+#include "jit/schedule/core/constant_stages.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/cpu/lanes_rule.h"
 #include "jit/schedule/cpu/product_rule.h"
+#include "jit/schedule/cpu/sum_lanes_rule.h"
 #include "jit/schedule/cpu/tasks_rule.h"
 #include "jit/schedule/cpu/widen_rule.h"
 #include "jit/schedule/cpu/winograd_rule.h"
@@ -49,6 +51,11 @@ class Chooser {
       names.push_back(stage.name);
     for (size_t i = names.size(); i-- > 0;) {
       if (done_.contains(names[i])) continue;
+      if (IsMadeOnce(writer_.StageOf(names[i]))) {
+        ScheduleConstant(names[i]);
+        done_.insert(names[i]);
+        continue;
+      }
       const std::string fold = SoftmaxInBlocks(names[i]);
       const StageGroup group = GroupOf(names[i]);
       done_.insert(group.root);
@@ -68,6 +75,25 @@ class Chooser {
   }
   bool IsElementwise(const std::string& name) const {
     return !writer_.computation().stages[writer_.StageOf(name)].has_reduction();
+  }
+
+  // Whether the stage is computed when the kernel is made.
+  bool IsMadeOnce(int stage) const {
+    const Computation& c = writer_.computation();
+    return c.buffers[c.stages[stage].stores[0].buffer].role ==
+           BufferRole::kPacked;
+  }
+
+  // A stage of constants, whose readers have their schedules. Where those are
+  // copies in a product's layout, they compute it themselves, so that it is not
+  // in memory twice.
+  void ScheduleConstant(const std::string& name) {
+    const std::vector<int> readers =
+        ConsumersOf(writer_.computation(), writer_.StageOf(name));
+    const bool is_copied = std::ranges::all_of(
+        readers, [&](int reader) { return IsMadeOnce(reader); });
+    if (is_copied && writer_.Try("inline %" + name)) return;
+    ScheduleLanes(cpu_, name, {}, writer_);
   }
 
   // Computes the product of a softmax in blocks (flash attention), if its rows
@@ -117,6 +143,9 @@ class Chooser {
     if (IsLookupForProducts(writer_.computation(), producer)) return false;
     int64_t rows = 1;
     for (int a = 0; a < depth; ++a) rows *= outer.LikelyExtent(a);
+    // All of it at once: better on the tiles of a product.
+    if (rows < 2 && !inner.stage().has_reduction() && ReadsProduct(producer))
+      return false;
     // There must be enough rows for all threads.
     if (IsWorthThreads(inner.LikelyPoints()) && rows < 2 * cpu_.cores)
       return false;
@@ -134,16 +163,38 @@ class Chooser {
         group.members.begin(), group.members.end(),
         [&](const std::string& member) { return IsElementwise(member); });
     if (whole && plain && IsElementwise(group.root)) return true;
-    return depth + 1 == inner.spatial_count() &&
+    return depth + 1 == inner.spatial_count() && !HasNarrowRows(inner) &&
            outer.LikelyExtent(depth - 1) >= kRowsOfProduct &&
-           OperandsAreNear(inner, depth);
+           OperandsAreNear(
+               inner,
+               CommonAxesOf(group, depth,
+                            writer_.computation().stages[producer].name));
+  }
+
+  // Whether the stage reads what a product makes.
+  bool ReadsProduct(int number) const {
+    const Computation& c = writer_.computation();
+    for (int p = 0; p < number; ++p) {
+      if (StageShape(c, p).IsProduct() &&
+          Reads(c, number, c.stages[p].stores[0].buffer))
+        return true;
+    }
+    return false;
+  }
+
+  // Vectors along a row would be empty for the most part: a tile of its own has
+  // them along another axis.
+  bool HasNarrowRows(const StageShape& product) const {
+    const int64_t lanes = cpu_.vector_bytes / product.WidestBytes();
+    return product.LikelyExtent(product.spatial_count() - 1) * 2 < lanes;
   }
 
   // True if the operands of a product, which each block of rows reads again,
   // fit the core's cache. If there are more results than fit the shared cache,
   // it is enough that the operands fit that one.
-  bool OperandsAreNear(const StageShape& product, int depth) const {
-    const int64_t bytes = BytesPerRow(product, depth);
+  bool OperandsAreNear(const StageShape& product,
+                       const CommonAxes& common) const {
+    const int64_t bytes = BytesPerRow(product, common);
     if (bytes <= cpu_.l2_bytes / 2) return true;
     int64_t results = product.WidestBytes();
     for (int a = 0; a < product.spatial_count(); ++a)
@@ -152,9 +203,17 @@ class Chooser {
   }
 
   // Returns the bytes of the operands, which each block of rows reads again.
-  static int64_t BytesPerRow(const StageShape& shape, int depth) {
+  static int64_t BytesPerRow(const StageShape& shape,
+                             const CommonAxes& common) {
     int64_t total = 0;
-    for (NodeId load : shape.loads()) total += shape.LikelyBytes(load, depth);
+    for (NodeId load : shape.loads()) {
+      int64_t bytes = shape.BytesOf(load);
+      for (int a = 0; a < shape.axis_count(); ++a) {
+        if (!common.IsCommon(a) && shape.StrideOf(load, a) != Stride::kNone)
+          bytes = std::min(bytes * shape.LikelyExtent(a), int64_t{1} << 40);
+      }
+      total += bytes;
+    }
     return total;
   }
 
@@ -178,61 +237,62 @@ class Chooser {
       // way of its loops.
       if (product == group.root || group.members.front() == product) {
         if (!exact_ && ScheduleWinograd(cpu_, group, product, writer_)) return;
-        if (TryProduct(group, product)) return;
+        if (TryRule(ScheduleSumLanes, group, product) ||
+            TryRule(ScheduleProduct, group, product))
+          return;
       }
     }
-    // A product may have fewer axes than the results that it is stored in, if
-    // some of these have one point. Then it lacks some of the loops that rows
-    // need.
-    const auto has_too_few_axes = [&](const std::string& member) {
-      const Computation& c = writer_.computation();
-      return IsProduct(member) &&
-             c.stages[writer_.StageOf(member)].spatial_count < group.depth;
-    };
-    if (std::ranges::any_of(group.members, has_too_few_axes))
-      return ScheduleApart(group);
     ScheduleRows(group);
   }
 
-  // Schedules each stage as a group of its own.
-  void ScheduleApart(const StageGroup& group) {
-    const auto alone = [&](const std::string& name) {
-      const int spatial =
-          writer_.computation().stages[writer_.StageOf(name)].spatial_count;
-      ScheduleGroup({.root = name, .members = {}, .depth = spatial});
-    };
-    alone(group.root);
-    for (const std::string& member : group.members) alone(member);
-  }
+  // A rule for a product and its stages.
+  using ProductRule = bool (*)(const jit::CpuModel& cpu,
+                               const StageGroup& group,
+                               const std::string& product,
+                               ScheduleWriter& writer);
 
   // Returns false if a member must run once, and it cannot be proved that each
   // tile needs a different part of it.
-  bool TryProduct(const StageGroup& group, const std::string& product) {
+  bool TryRule(ProductRule rule, const StageGroup& group,
+               const std::string& product) {
     const auto runs_once = [&](const std::string& member) {
       return MustRunOnce(writer_.computation(), writer_.StageOf(member));
     };
     if (std::ranges::none_of(group.members, runs_once))
-      return ScheduleProduct(cpu_, group, product, writer_);
+      return rule(cpu_, group, product, writer_);
     Schedule trial = writer_.schedule();
     ScheduleWriter writer(trial);
-    if (!ScheduleProduct(cpu_, group, product, writer) || !writer.status().ok())
+    if (!rule(cpu_, group, product, writer) || !writer.status().ok())
       return false;
     writer_.Replace(std::move(trial));
     return true;
   }
 
-  // Schedules the loops of a member over its own axes, inside the root's loops.
-  void ScheduleMember(const std::string& member, int depth, int first) {
+  CommonAxes CommonAxesOf(const StageGroup& group, int depth,
+                          const std::string& stage) const {
+    return schedule::CommonAxesOf(writer_, group, depth, stage);
+  }
+
+  // The loops of a member that is computed inside, by its own axes: lanes run
+  // along those that are none of the root's first `first` ones.
+  void ScheduleMember(const StageGroup& group, const std::string& member,
+                      int first) {
     if (IsProduct(member)) {
       const Computation& c = writer_.computation();
       const ComputationStage& stage = c.stages[writer_.StageOf(member)];
+      const CommonAxes common = CommonAxesOf(group, group.depth, member);
       std::vector<std::string> fixed;
-      for (int a = 0; a + 1 < depth; ++a) fixed.push_back(stage.axes[a].name);
-      const std::string row = stage.axes[depth - 1].name;
-      if (ScheduleProductInside(cpu_, member, depth, fixed, row, writer_))
+      std::string rows;
+      for (int a = 0; a < stage.spatial_count; ++a) {
+        if (a == common.rows)
+          rows = stage.axes[a].name;
+        else if (common.IsCommon(a))
+          fixed.push_back(stage.axes[a].name);
+      }
+      if (ScheduleProductInside(cpu_, member, common, fixed, rows, writer_))
         return;
     }
-    ScheduleLanes(cpu_, member, first, writer_);
+    ScheduleLanes(cpu_, member, CommonAxesOf(group, first, member), writer_);
   }
 
   // Schedules a softmax in blocks (jit/schedule/primitives/online_softmax.h).
@@ -255,9 +315,10 @@ class Chooser {
     writer_.Do("peel %" + group.root + " " + rows + "_tile");
     const std::string tasks =
         writer_.FuseLoops(group.root, 0, static_cast<size_t>(depth), "tasks");
-    ScheduleLanes(cpu_, group.root, depth, writer_);
+    ScheduleLanes(cpu_, group.root, CommonAxesOf(group, depth, group.root),
+                  writer_);
     writer_.Do("compute_at %" + fold + " %" + group.root + " " + tasks);
-    ScheduleLanes(cpu_, fold, depth, writer_);
+    ScheduleLanes(cpu_, fold, CommonAxesOf(group, depth, fold), writer_);
     // Moves the loop over blocks around the rows and lanes.
     std::vector<std::string> loops = writer_.LoopsOf(fold);
     const std::string blocks = c.stages[writer_.StageOf(fold)].axes.back().name;
@@ -270,7 +331,7 @@ class Chooser {
                  blocks);
     }
     for (const std::string& member : group.members) {
-      if (member != fold) ScheduleMember(member, depth, depth);
+      if (member != fold) ScheduleMember(group, member, depth);
     }
     writer_.Do("parallel %" + group.root + " " + tasks);
   }
@@ -290,6 +351,8 @@ class Chooser {
     std::vector<std::string> loops = writer_.LoopsOf(group.root);
     const int lane_axis = product ? -1 : LaneAxisOf(group);
     std::string product_rows;
+    const int64_t narrow_rows =
+        product || lane_axis >= 0 ? 0 : NarrowRowsOf(group);
     if (lane_axis >= 0) {
       // All stages have all axes, so a row is as many points as there are
       // lanes.
@@ -310,20 +373,36 @@ class Chooser {
       writer_.Do("peel %" + group.root + " " + rows + "_tile");
       product_rows = rows + "_row";
     }
+    std::string rows_of_lanes;
+    if (narrow_rows > 0) {
+      // Lanes are of several rows.
+      const std::string& rows = loops[outer - 1];
+      writer_.Do("split %" + group.root + " " + rows + " " +
+                 std::to_string(narrow_rows) + " -> " + rows + "_tile " + rows +
+                 "_row");
+      writer_.Do("peel %" + group.root + " " + rows + "_tile");
+      rows_of_lanes = rows + "_row";
+      first = outer - 1;
+    }
     const std::string rows = writer_.FuseLoops(group.root, 0, outer, "tasks");
     const std::set<std::string> alone = ComputeAt(group, rows);
-    if (first < group.depth) {
+    if (lane_axis >= 0) {
       writer_.Do("vectorize %" + group.root + " " + loops[first] + "_lanes");
     } else if (!is_root_product ||
-               !ScheduleProductInside(cpu_, group.root, group.depth, {rows},
-                                      product_rows, writer_)) {
-      ScheduleLanes(cpu_, group.root, first, writer_);
+               !ScheduleProductInside(
+                   cpu_, group.root,
+                   CommonAxesOf(group, group.depth, group.root), {rows},
+                   product_rows, writer_)) {
+      SplitAxis split;
+      if (!rows_of_lanes.empty()) split = {first, rows_of_lanes};
+      ScheduleLanes(cpu_, group.root, CommonAxesOf(group, first, group.root),
+                    writer_, split);
     }
     for (const std::string& member : group.members) {
       if (alone.contains(member))
         ScheduleAlone(member);
       else
-        ScheduleMember(member, group.depth, first);
+        ScheduleMember(group, member, first);
     }
     if (IsWorthThreads(points))
       writer_.Do("parallel %" + group.root + " " + rows);
@@ -362,13 +441,16 @@ class Chooser {
     stages.push_back(group.root);
     for (const std::string& name : stages) {
       const StageShape shape(c, writer_.StageOf(name));
+      const CommonAxes common = CommonAxesOf(group, group.depth, name);
       int64_t bytes = shape.WidestBytes();
-      for (int a = group.depth; a < shape.spatial_count(); ++a)
-        bytes *= std::max<int64_t>(shape.LikelyExtent(a), 1);
+      for (int a = 0; a < shape.spatial_count(); ++a) {
+        if (!common.IsCommon(a))
+          bytes *= std::max<int64_t>(shape.LikelyExtent(a), 1);
+      }
       if (name != group.root) row_bytes += bytes;
       is_large |= IsWorthThreads(shape.LikelyPoints());
       if (!shape.IsProduct()) continue;
-      const int64_t rows = RowsOfProductInside(cpu_, shape, group.depth);
+      const int64_t rows = RowsOfProductInside(cpu_, shape, common);
       // Tiles that do not divide the rows are padded in each block.
       const int64_t both = std::lcm(tile, rows);
       tile = both <= kMaxRows ? both : std::max(tile, rows);
@@ -386,6 +468,34 @@ class Chooser {
       best = rows;
     }
     return best;
+  }
+
+  // How many rows a group runs together where a row has fewer points than
+  // vectors have lanes, in each of its stages; 0: one, as rows are not so
+  // narrow, or are few.
+  int64_t NarrowRowsOf(const StageGroup& group) const {
+    constexpr int64_t kVectorsOfRows = 4;
+    const Computation& c = writer_.computation();
+    std::vector<std::string> stages = group.members;
+    stages.push_back(group.root);
+    int64_t lanes = 1;
+    for (const std::string& name : stages) {
+      const StageShape shape(c, writer_.StageOf(name));
+      const int64_t of_vector = cpu_.vector_bytes / shape.WidestBytes();
+      const CommonAxes common = CommonAxesOf(group, group.depth, name);
+      int64_t points = 1;  // of a row
+      for (int a = 0; a < shape.axis_count() && points < of_vector; ++a) {
+        if (!common.IsCommon(a)) points *= shape.LikelyExtent(a);
+      }
+      if (points >= of_vector || common.rows < 0 ||
+          shape.stage().combiner == tensor::Combiner::kFold) {
+        return 0;
+      }
+      lanes = std::max(lanes, of_vector);
+    }
+    const StageShape root(c, writer_.StageOf(group.root));
+    const int64_t rows = lanes * kVectorsOfRows;
+    return root.LikelyExtent(group.depth - 1) >= rows ? rows : 0;
   }
 
   // Returns the number of lanes for this number of neighbours; 1: none.
@@ -412,7 +522,7 @@ class Chooser {
   }
 
   void ScheduleAlone(const std::string& name) {
-    ScheduleLanes(cpu_, name, 0, writer_);
+    ScheduleLanes(cpu_, name, {}, writer_);
     ScheduleTasks(cpu_, name, writer_);
   }
 
@@ -427,6 +537,7 @@ class Chooser {
 
 Status ScheduleByModel(const jit::CpuModel& cpu, Schedule& schedule,
                        const ModelOptions& options) {
+  MarkConstantStages(schedule.mutable_computation());
   return Chooser(cpu, options.exact, schedule).Run();
 }
 

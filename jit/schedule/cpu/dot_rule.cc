@@ -58,7 +58,7 @@ Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
                         const std::string& line) {
     const std::string name = factor.buffer + ".packed";
     if (!writer.Try(line + " -> " + name)) return false;
-    ScheduleLanes(cpu, name, 0, writer);
+    ScheduleLanes(cpu, name, {}, writer);
     return true;
   };
   const DotPlan::Factor &a = plan->a, &b = plan->b;

@@ -14,6 +14,7 @@
 #include "jit/schedule/cpu/lanes_rule.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ constexpr int64_t kLineBytes = 64;
 // Bytes of a line that are loaded at once: jit/llvm/load_column.h.
 constexpr int64_t kChunkBytes = 16;
 constexpr int64_t kFewestNarrowLanes = 4;
+// Vectors after which the digits of lanes are the same again: so many are
+// written out, at most.
+constexpr int64_t kLongestPeriod = 16;
 
 struct LaneAxis {
   int axis = -1;    // -1: no lanes
@@ -60,25 +64,31 @@ int64_t LanesOfSum(int64_t extent, int64_t lanes) {
 // needs conditions for each lane. In the last two cases lanes run along the
 // points and store results apart, or are the results of one point.
 LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
-                     const StageShape& shape, int number, int first) {
+                     const StageShape& shape, int number,
+                     const CommonAxes& common) {
   LaneAxis result;
   if (!StoresAreDistinct(c, number)) return result;
   result.lanes = cpu.vector_bytes / shape.WidestBytes();
+  // By neighbours, or not at all: then all lanes read the same.
   const auto moves_along = [&](int a) {
-    bool unit = false;
+    bool unit = false, moves = false;
     for (NodeId load : shape.loads()) {
       const Stride stride = shape.StrideOf(load, a);
       if (stride == Stride::kOther) return false;
       unit |= stride == Stride::kUnit;
+      moves |= stride != Stride::kNone;
     }
-    return unit;
+    return unit || (!moves && shape.StoresAlong(a));
   };
   int spatial = shape.spatial_count() - 1;
-  while (spatial >= first && shape.LikelyExtent(spatial) < 2) --spatial;
+  while (spatial >= 0 &&
+         (common.IsCommon(spatial) || shape.LikelyExtent(spatial) < 2)) {
+    --spatial;
+  }
   const int last = shape.axis_count() - 1;
   const bool reduces = shape.stage().has_reduction();
   const bool fold = shape.stage().combiner == tensor::Combiner::kFold;
-  int chosen = spatial >= first ? spatial : -1;
+  int chosen = spatial;
   result.over_points = chosen >= 0;
   const int64_t sum_lanes =
       reduces ? LanesOfSum(shape.LikelyExtent(last), result.lanes) : 1;
@@ -91,7 +101,8 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   }
   if (chosen < 0 || result.lanes < 2) return result;
   const bool short_axis = shape.LikelyExtent(chosen) < result.lanes;
-  if (short_axis && chosen > first && shape.StoresAlongBoth(chosen)) {
+  if (short_axis && chosen > 0 && !common.IsCommon(chosen - 1) &&
+      shape.StoresAlongBoth(chosen)) {
     const int64_t digit = shape.LikelyExtent(chosen);
     // The largest power of two that divides the digit.
     const int64_t whole = digit & -digit;
@@ -104,6 +115,11 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
     } else {
       result.before = chosen - 1;
     }
+  } else if (shape.LikelyExtent(chosen) * kFewestNarrowLanes <= result.lanes &&
+             !reduces && chosen > 0 && !common.IsCommon(chosen - 1) &&
+             shape.LikelyExtent(chosen - 1) >= result.lanes) {
+    // Hardly any lane would be used: results are stored one by one.
+    --chosen;
   } else {
     result.lanes =
         cpu.LanesFor(shape.WidestBytes(), shape.LikelyExtent(chosen));
@@ -198,14 +214,16 @@ bool ReadsTiles(const Computation& c, const StageShape& shape, NodeId load) {
 }
 
 LineAxis ChooseLine(const Computation& c, const StageShape& shape,
-                    const LaneAxis& lanes, int first) {
+                    const LaneAxis& lanes, const CommonAxes& common) {
   LineAxis result;
   if (shape.stage().has_reduction()) return result;
   for (NodeId load : shape.loads()) {
     if (shape.StrideOf(load, lanes.axis) != Stride::kOther) continue;
-    for (int a = shape.spatial_count(); a-- > first;) {
-      if (a == lanes.axis || a == lanes.before || shape.LikelyExtent(a) < 2)
+    for (int a = shape.spatial_count(); a-- > 0;) {
+      if (a == lanes.axis || a == lanes.before || common.IsCommon(a) ||
+          shape.LikelyExtent(a) < 2) {
         continue;
+      }
       if (shape.StrideOf(load, a) != Stride::kUnit) continue;
       const ComputationBuffer& buffer = c.buffers[c.pool[load].buffer];
       result.axis = a;
@@ -272,23 +290,58 @@ void ScheduleLine(const std::string& name, const std::string& axis,
   writer.Do("vectorize %" + copy + " " + loops.back());
 }
 
+// After how many vectors the digit, of so many values, of each lane is what it
+// was; 1 where that needs no code of its own, or is too many.
+int64_t PeriodOf(const StageShape& shape, const LaneAxis& lanes) {
+  const std::optional<int64_t> digit = shape.Extent(lanes.axis);
+  if (lanes.before < 0 || !digit || *digit < 2) return 1;
+  const int64_t period = std::lcm(*digit, lanes.lanes) / lanes.lanes;
+  const bool is_filled =
+      shape.LikelyExtent(lanes.before) * *digit >= period * lanes.lanes;
+  return period <= kLongestPeriod && is_filled ? period : 1;
+}
+
+// The fused loop by vectors, as many as a period has together: which lane has
+// which digit is then known, and nothing is divided.
+void SplitPeriods(const std::string& name, const std::string& axis,
+                  int64_t period, int64_t lanes, ScheduleWriter& writer) {
+  const std::string at = " %" + name + " ";
+  const std::string tile = axis + "_tile", part = axis + "_part",
+                    lane = axis + "_lane";
+  writer.Do("split" + at + axis + " " + std::to_string(period * lanes) +
+            " -> " + tile + " " + axis + "_rest");
+  writer.Do("peel" + at + tile);
+  writer.Do("split" + at + axis + "_rest " + std::to_string(lanes) + " -> " +
+            part + " " + lane);
+  std::vector<std::string> order;
+  for (const std::string& loop : writer.LoopsOf(name)) {
+    if (loop != part && loop != lane) order.push_back(loop);
+  }
+  order.push_back(part);
+  order.push_back(lane);
+  writer.Reorder(name, order);
+  writer.Do("unroll" + at + part);
+  writer.Do("vectorize" + at + lane);
+}
+
 }  // namespace
 
-void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
-                   ScheduleWriter& writer) {
+void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
+                   const CommonAxes& common, ScheduleWriter& writer,
+                   const SplitAxis& split) {
   const int number = writer.StageOf(name);
   LaneAxis lanes;
   LineAxis line;
   bool splits = false;
-  // Some elements of partial vectors are accessed one by one.
-  bool has_part = false;
+  bool has_part = false;  // of a vector, that is accessed by elements
+  int64_t period = 1;
   std::string axis, before, along;
   {
     const StageShape shape(writer.computation(), number);
-    lanes = ChooseLanes(cpu, writer.computation(), shape, number, first);
+    lanes = ChooseLanes(cpu, writer.computation(), shape, number, common);
     if (lanes.axis < 0) return;
     if (lanes.over_points)
-      line = ChooseLine(writer.computation(), shape, lanes, first);
+      line = ChooseLine(writer.computation(), shape, lanes, common);
     if (line.rows >= 0) {
       lanes.lanes = LanesThatDivide(shape.Extent(lanes.axis), lanes.lanes);
       line.chunk = std::min(line.chunk, lanes.lanes);
@@ -299,8 +352,12 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
       lanes.lanes = NarrowLanes(extent, lanes.lanes);
       has_part = extent && *extent % lanes.lanes != 0;
     }
-    axis = shape.stage().axes[lanes.axis].name;
-    if (lanes.before >= 0) before = shape.stage().axes[lanes.before].name;
+    const auto loop_of = [&](int a) {
+      return a == split.axis ? split.inner : shape.stage().axes[a].name;
+    };
+    axis = loop_of(lanes.axis);
+    if (lanes.before >= 0) before = loop_of(lanes.before);
+    period = PeriodOf(shape, lanes);
     if (line.axis >= 0) {
       along = shape.stage().axes[line.axis].name;
       splits = shape.LikelyExtent(line.axis) > line.line;
@@ -311,6 +368,7 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
               "_" + axis);
     axis = before + "_" + axis;
   }
+  if (period > 1) return SplitPeriods(name, axis, period, lanes.lanes, writer);
   const std::string block = axis + "_block", lane = axis + "_lane";
   // A stage that is computed for a few points of another one may not have more
   // lanes than points: it would compute a result that it reads twice.

@@ -5,14 +5,22 @@
 
 #include <string>
 
+#include "jit/schedule/rules/root_axes.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/cpu_model.h"
 
 namespace ember::schedule {
 
-// Chooses lanes for a stage that is no product, along axes from `first` on.
+// An axis whose loop was split: lanes may run along the inner one.
+struct SplitAxis {
+  int axis = -1;
+  std::string inner;
+};
+
+// Lanes for a stage that is no product, along axes that are not common.
 void ScheduleLanes(const jit::CpuModel& cpu, const std::string& stage,
-                   int first, ScheduleWriter& writer);
+                   const CommonAxes& common, ScheduleWriter& writer,
+                   const SplitAxis& split = {});
 
 }  // namespace ember::schedule
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/check.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/cpu/dot_rule.h"
 #include "jit/schedule/cpu/lanes_rule.h"
@@ -99,7 +98,7 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
     const bool is_constant = buffer.is_constant;
     // Refused if two loads differ; the tile then reads the operand itself.
     if (!writer.Try(line + " " + dim + "%" + width + " -> " + copy)) continue;
-    ScheduleLanes(cpu, copy, 0, writer);
+    ScheduleLanes(cpu, copy, {}, writer);
     if (!is_constant) ScheduleTasks(cpu, copy, writer);
   }
 }
@@ -144,7 +143,7 @@ std::vector<std::string> CopyOperands(const jit::CpuModel& cpu,
                     (is_once ? operand.layout : "") + " -> " + copy)) {
       continue;
     }
-    ScheduleLanes(cpu, copy, 0, writer);
+    ScheduleLanes(cpu, copy, {}, writer);
     if (!is_once) copies.push_back(copy);
   }
   return copies;
@@ -338,7 +337,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   std::vector<std::string>& axes = root->names;
   {
     const StageShape shape(writer.computation(), number);
-    tile = ChooseRegisterTile(cpu, shape, 0);
+    tile = ChooseRegisterTile(cpu, shape);
     if (!tile || axes[tile->v].empty() ||
         (tile->u >= 0 && axes[tile->u].empty())) {
       return false;
@@ -466,31 +465,32 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
 }
 
 int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
-                            int depth) {
+                            const CommonAxes& common) {
   const std::optional<RegisterTile> tile =
-      ChooseRegisterTile(cpu, product, depth);
-  return tile && tile->u == depth - 1 ? tile->rows : 1;
+      ChooseRegisterTile(cpu, product, common);
+  return tile && tile->u >= 0 && tile->u == common.rows ? tile->rows : 1;
 }
 
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
-                           int depth, const std::vector<std::string>& fixed,
+                           const CommonAxes& common,
+                           const std::vector<std::string>& fixed,
                            const std::string& rows, ScheduleWriter& writer) {
   std::optional<RegisterTile> tile;
   {
     const StageShape shape(writer.computation(), writer.StageOf(product));
-    EMBER_CHECK(depth >= 1 && depth <= shape.spatial_count())
-        << "product %" << product << ": depth " << depth;
-    tile = ChooseRegisterTile(cpu, shape, depth);
+    tile = ChooseRegisterTile(cpu, shape, common);
   }
-  if (!tile || (tile->u >= 0 && tile->u != depth - 1)) return false;
+  if (!tile || (tile->u >= 0 && tile->u != common.rows)) return false;
   PackOperands(cpu, product, *tile,
                tile->u >= 0 ? Packing::kAll : Packing::kWhereItTakes, writer);
   const auto& stage = writer.computation().stages[writer.StageOf(product)];
   const std::string v = stage.axes[tile->v].name;
   std::vector<std::string> outer = fixed;
   if (tile->u < 0 && !rows.empty()) outer.push_back(rows);
-  for (int a = depth; a < stage.spatial_count; ++a)
-    outer.push_back(a == tile->v ? v + "_tile" : stage.axes[a].name);
+  for (int a = 0; a < stage.spatial_count; ++a) {
+    if (!common.IsCommon(a))
+      outer.push_back(a == tile->v ? v + "_tile" : stage.axes[a].name);
+  }
   const std::string at = " %" + product + " ";
   if (tile->u >= 0) {
     // All tiles of rows read the vectors' operand from the cache.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/schedule/rules/root_axes.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/schedule/rules/stage_groups.h"
 #include "jit/schedule/rules/stage_shape.h"
@@ -23,15 +24,16 @@ inline constexpr int64_t kRowsOfProduct = 8;
 // results in registers. False if the rule does not apply.
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
                      const std::string& product, ScheduleWriter& writer);
-// Returns the rows of a product's register tile inside a group with `depth`
-// common axes, the last of which runs over several rows there; 1 if it has
-// none.
+// The rows of a product's register tile inside a group, along the axis
+// common.rows; 1 if it has none.
 int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
-                            int depth);
-// Schedules the loops of such a product. `fixed` and `rows` are its loops over
-// the common axes; the last one, `rows`, runs over the rows of a block.
+                            const CommonAxes& common);
+// The loops of a product there: `fixed` and `rows` are its loops over the
+// common axes, of which `rows`, which may be empty, moves over the rows of a
+// block.
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
-                           int depth, const std::vector<std::string>& fixed,
+                           const CommonAxes& common,
+                           const std::vector<std::string>& fixed,
                            const std::string& rows, ScheduleWriter& writer);
 
 }  // namespace ember::schedule

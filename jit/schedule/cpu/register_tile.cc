@@ -34,6 +34,10 @@ constexpr double kNearPieceCycles = 1;
 // Cycles per cache line of a padded copy, which is written and read again.
 constexpr double kCopiedLineCycles = 16;
 constexpr double kNearCopiedLineCycles = 10;
+// Of an element that is copied to another order.
+constexpr double kPackedElementCycles = 3;
+// Of a lane that is stored by itself.
+constexpr double kApartCycles = 1;
 // Cycles per test whether a value is in the padding, in a loop over the sum.
 constexpr double kAskCycles = 3;
 
@@ -53,10 +57,12 @@ constexpr double kLineBytes = 64;
 
 class TileChooser {
  public:
-  TileChooser(const jit::CpuModel& cpu, const StageShape& shape, int fixed)
-      : cpu_(cpu), shape_(shape), fixed_(fixed) {
-    const int v = VectorAxis();
+  // v: the vectors' axis; -1: there is none.
+  TileChooser(const jit::CpuModel& cpu, const StageShape& shape,
+              const CommonAxes& common, int v)
+      : cpu_(cpu), shape_(shape), common_(common), v_(v) {
     if (v < 0) return;
+    stores_apart_ = !shape.StoresAlong(v);
     const bool reads_bytes = std::ranges::all_of(
         shape.loads(), [&](NodeId load) { return shape.BytesOf(load) == 1; });
     adds_apart_ = shape.SumsIntegers() && !cpu.has_integer_fma &&
@@ -69,7 +75,12 @@ class TileChooser {
     for (NodeId load : shape.loads()) {
       const Stride stride = shape.StrideOf(load, v);
       has_broadcast_ |= stride == Stride::kNone;
-      // Operands with other strides are packed, and so are constants.
+      // What moves otherwise is packed, as constants are, but in each call.
+      if (stride == Stride::kOther && !shape.ReadsConstant(load)) {
+        packing_cycles_ += kPackedElementCycles *
+                           static_cast<double>(shape.LikelyBytes(load, 0) /
+                                               shape.BytesOf(load));
+      }
       if (stride == Stride::kOther || shape.ReadsConstant(load)) continue;
       streams_.push_back(
           {load, shape.WalkOf(load), IsNear(shape.LikelyBufferBytes(load))});
@@ -77,27 +88,32 @@ class TileChooser {
     }
   }
 
+  // A tile with what it costs.
+  struct Choice {
+    RegisterTile tile;
+    double cost = 0;
+  };
+
   // Chooses rows of an axis with an open extent only if there is no other axis:
   // such rows may not exist, and unrolled code cannot handle them alone.
-  std::optional<RegisterTile> Choose() {
-    const std::optional<RegisterTile> constant = Choose(false);
-    return constant && constant->u >= 0 ? constant : Choose(true);
+  std::optional<Choice> Choose() {
+    const std::optional<Choice> constant = Choose(false);
+    return constant && constant->tile.u >= 0 ? constant : Choose(true);
   }
 
-  std::optional<RegisterTile> Choose(bool open_rows) {
-    const int v = VectorAxis();
+  std::optional<Choice> Choose(bool open_rows) {
+    const int v = v_;
     if (v < 0) return std::nullopt;
     const int64_t lanes =
         cpu_.LanesFor(shape_.WidestBytes(), shape_.LikelyExtent(v));
     if (lanes < 2) return std::nullopt;
-    std::optional<RegisterTile> best;
-    double best_cost = 0;
+    std::optional<Choice> best;
     // If costs are equal, the last axis wins: its rows are nearest to each
     // other.
     for (int u = shape_.spatial_count() - 1; u >= -1; --u) {
       if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
       // Inside a group the other common axes have one value.
-      if (u >= 0 && u < fixed_ - 1) continue;
+      if (u >= 0 && u != common_.rows && common_.IsCommon(u)) continue;
       if (u >= 0 && !open_rows && !shape_.Extent(u)) continue;
       const int64_t most_vectors =
           has_broadcast_ ? kMaxVectors : cpu_.vector_registers;
@@ -107,9 +123,8 @@ class TileChooser {
           if (!Fits(tile)) continue;
           tile.writes_out_sum = WritesOutSum(tile);
           const double cost = CostOf(tile);
-          if (best && cost >= best_cost) continue;
-          best = tile;
-          best_cost = cost;
+          if (best && cost >= best->cost) continue;
+          best = {tile, cost};
         }
       }
     }
@@ -197,13 +212,6 @@ class TileChooser {
 
   bool IsNear(int64_t bytes) const { return bytes <= 2 * cpu_.l2_bytes; }
 
-  int VectorAxis() const {
-    for (int a = shape_.spatial_count(); a-- > fixed_;) {
-      if (shape_.LikelyExtent(a) > 1) return a;
-    }
-    return -1;
-  }
-
   // True if rows of u reuse a vector of an operand.
   bool SharesLoads(int u, int v) const {
     if (shape_.LikelyExtent(u) < 2) return false;
@@ -232,7 +240,7 @@ class TileChooser {
     const double ends = kTileCycles + static_cast<double>(tile.rows) *
                                           static_cast<double>(tile.vectors) *
                                           StoreCycles(tile);
-    double padding = 0;
+    double padding = packing_cycles_;
     for (const Padded& padded : padded_)
       padding += std::min(AskCycles(tile, padded.load), padded.copy_cycles);
     return (SumCycles(tile) + ends + PieceCycles(tile)) * AllTiles(tile) +
@@ -308,7 +316,8 @@ class TileChooser {
   double StoreCycles(const RegisterTile& tile) const {
     const bool guarded =
         CutsOff(tile.u, tile.rows) || CutsOff(tile.v, tile.width());
-    const double plain = guarded ? kGuardedCycles : kStoreCycles;
+    const double plain = (guarded ? kGuardedCycles : kStoreCycles) +
+                         (stores_apart_ ? kApartCycles * tile.lanes : 0);
     if (cpu_.has_masks || !CutsOff(tile.v, tile.lanes)) return plain;
     // One vector of each row is cut off. With one tile it is known which one;
     // with more, each vector is tested.
@@ -340,7 +349,10 @@ class TileChooser {
 
   const jit::CpuModel& cpu_;
   const StageShape& shape_;
-  int fixed_;                   // axes before this one have one value
+  const CommonAxes& common_;    // stand still
+  int v_;                       // axis of the vectors
+  bool stores_apart_ = false;   // results of a vector do not lie together
+  double packing_cycles_ = 0;   // of operands that move along the vectors
   bool has_broadcast_ = false;  // one value of an operand serves all lanes
   bool adds_apart_ = false;     // products and sums are two instructions
   bool has_ones_ = false;       // 4 products of small bytes at once
@@ -348,17 +360,39 @@ class TileChooser {
   std::vector<Padded> padded_;
 };
 
+// The last axis before number `end` that vectors may run along; -1: none.
+int VectorAxis(const StageShape& shape, const CommonAxes& common, int end) {
+  for (int a = end; a-- > 0;) {
+    if (!common.IsCommon(a) && shape.LikelyExtent(a) > 1) return a;
+  }
+  return -1;
+}
+
 }  // namespace
 
 std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
                                                const StageShape& shape,
-                                               int fixed) {
-  return TileChooser(cpu, shape, fixed).Choose();
+                                               const CommonAxes& common) {
+  const int v = VectorAxis(shape, common, shape.spatial_count());
+  auto best = TileChooser(cpu, shape, common, v).Choose();
+  // Where results are few along memory, lanes may run along what is there more
+  // often, each with a place of its own.
+  const int64_t lanes = cpu.vector_bytes / shape.WidestBytes();
+  if (v > 0 && shape.LikelyExtent(v) * 2 < lanes) {
+    const int other = VectorAxis(shape, common, v);
+    if (other >= 0 && shape.Extent(other).value_or(0) >= lanes) {
+      const auto apart = TileChooser(cpu, shape, common, other).Choose();
+      if (apart && (!best || apart->cost < best->cost)) best = apart;
+    }
+  }
+  if (!best) return std::nullopt;
+  return best->tile;
 }
 
 bool AsksForPadding(const jit::CpuModel& cpu, const StageShape& shape,
                     const RegisterTile& tile, NodeId load) {
-  const TileChooser chooser(cpu, shape, 0);
+  const CommonAxes none;
+  const TileChooser chooser(cpu, shape, none, tile.v);
   return chooser.AskCycles(tile, load) <= chooser.CopyCycles(load);
 }
 

@@ -1,7 +1,7 @@
 // Chooses register tiles for sums of products by their cost.
 //
 //   StageShape shape(computation, product);
-//   std::optional<RegisterTile> tile = ChooseRegisterTile(cpu, shape, 0);
+//   std::optional<RegisterTile> tile = ChooseRegisterTile(cpu, shape);
 //   // 14 rows of axis tile->u by two vectors of 16 along tile->v
 //
 // A tile has `rows` values of one axis (u) by `vectors` vectors of another (v,
@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "jit/schedule/rules/root_axes.h"
 #include "jit/schedule/rules/stage_shape.h"
 #include "jit/target/cpu_model.h"
 
@@ -38,12 +39,12 @@ struct RegisterTile {
   int64_t width() const { return vectors * lanes; }
 };
 
-// Chooses the tile of a product's stage, whose axes before number `fixed` have
-// one value. nullopt if its results are not contiguous in memory, or fill no
-// vector.
+// Of a product's stage; nothing where its results do not lie along memory, or
+// fill no vector. common: of a product inside a group, axes that stand still,
+// but for some rows of common.rows.
 std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
                                                const StageShape& shape,
-                                               int fixed);
+                                               const CommonAxes& common = {});
 
 // True if it costs less to test at each load if it is in the padding than to
 // make and read a padded copy. `load` is one of the product's loads.

@@ -34,7 +34,7 @@ Choice ChoiceOf(const std::string& text) {
   const Computation computation = Disassemble(*dispatch, {});
   const StageShape shape(computation, 0);
   const jit::CpuModel cpu = Avx2();
-  const auto tile = ChooseRegisterTile(cpu, shape, 0);
+  const auto tile = ChooseRegisterTile(cpu, shape);
   if (!tile) return {"none", false};
   Choice choice;
   choice.tile = (tile->u < 0 ? "-" : shape.stage().axes[tile->u].name) + " " +

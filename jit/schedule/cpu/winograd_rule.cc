@@ -317,7 +317,7 @@ class Writer {
       return false;
     }
     for (size_t i = copies.size(); i-- > 0;) {
-      ScheduleLanes(cpu_, copies[i], 0, writer_);
+      ScheduleLanes(cpu_, copies[i], {}, writer_);
       if (!Try("compute_at %" + copies[i] + " %" + root_ + " tasks"))
         return false;
     }

@@ -23,9 +23,9 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-#define EMBER_ROW(name, function, minimum, maximum, results, keeps, usage, \
-                  doc)                                                     \
-  {{name, usage, doc, keeps}, function, minimum, maximum, results},
+#define EMBER_ROW(name, function, minimum, maximum, results, keeps, loops, \
+                  usage, doc)                                              \
+  {{name, usage, doc, keeps, loops}, function, minimum, maximum, results},
     EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
 #undef EMBER_ROW
 };
@@ -40,6 +40,24 @@ std::vector<std::string> WordsOf(std::string_view line) {
     words.emplace_back(line.substr(0, end));
     line.remove_prefix(end);
   }
+}
+
+// Whether the stage is computed in no other one's loop, and none in its loops.
+bool IsAlone(const Schedule& schedule, int stage) {
+  if (schedule.plan(stage).attach_stage >= 0) return false;
+  const int count = static_cast<int>(schedule.computation().stages.size());
+  for (int i = 0; i < count; ++i) {
+    if (schedule.plan(i).attach_stage == stage) return false;
+  }
+  return true;
+}
+
+// What has to hold of each stage.
+Status CheckStage(const Schedule& schedule, int stage) {
+  EMBER_RETURN_IF_ERROR(CheckMarkedLoops(schedule, stage));
+  EMBER_RETURN_IF_ERROR(CheckDots(schedule, stage));
+  EMBER_RETURN_IF_ERROR(CheckMatrixLoops(schedule, stage));
+  return CheckFolds(schedule, stage);
 }
 
 Status UsageError(const Row& row) {
@@ -137,10 +155,15 @@ std::string ToText(const PrimitiveCall& call) {
 
 Status Run(const PrimitiveCall& call, Schedule& schedule) {
   EMBER_RETURN_IF_ERROR(kRows[call.primitive].run(schedule, call));
-  EMBER_RETURN_IF_ERROR(CheckMarkedLoops(schedule));
-  EMBER_RETURN_IF_ERROR(CheckDots(schedule));
-  EMBER_RETURN_IF_ERROR(CheckMatrixLoops(schedule));
-  EMBER_RETURN_IF_ERROR(CheckFolds(schedule));
+  // Nothing else has changed then, so that a schedule of a thousand stages is
+  // not looked at for each line.
+  if (InfoOf(call).changes_loops_only) {
+    EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
+    if (IsAlone(schedule, stage)) return CheckStage(schedule, stage);
+  }
+  const int count = static_cast<int>(schedule.computation().stages.size());
+  for (int i = 0; i < count; ++i)
+    EMBER_RETURN_IF_ERROR(CheckStage(schedule, i));
   EMBER_RETURN_IF_ERROR(CheckAttachments(schedule));
   EMBER_RETURN_IF_ERROR(CheckPartsAreOwn(schedule));
   return CheckDoubleBuffers(schedule);

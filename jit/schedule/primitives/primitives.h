@@ -79,64 +79,64 @@ struct PrimitiveCall {
 };
 
 // clang-format off
-// Rows: (name, function, operands at least, at most (-1: any), results, keeps rounding, usage, doc).
+// Rows: (name, function, operands at least, at most (-1: any), results, keeps rounding, changes loops only, usage, doc).
 #define EMBER_FOR_EACH_PRIMITIVE(row) \
-  row("split", Split, 3, 3, 2, true, "%stage loop factor -> outer inner", \
+  row("split", Split, 3, 3, 2, true, true, "%stage loop factor -> outer inner", \
       "loop becomes outer * factor + inner; guarded where factor does not divide its extent") \
-  row("tile", Tile, 5, 5, 4, true, "%stage i j fi fj -> io jo ii ji", \
+  row("tile", Tile, 5, 5, 4, true, true, "%stage i j fi fj -> io jo ii ji", \
       "splits two loops and orders them io jo ii ji, from where i was") \
-  row("fuse", Fuse, 3, 3, 1, true, "%stage outer inner -> loop", \
+  row("fuse", Fuse, 3, 3, 1, true, true, "%stage outer inner -> loop", \
       "two neighbouring loops become one") \
-  row("reorder", Reorder, 3, -1, 0, true, "%stage loop...", \
+  row("reorder", Reorder, 3, -1, 0, true, true, "%stage loop...", \
       "puts the loops into this order, in the places that they had") \
-  row("unroll", Unroll, 2, 2, 0, true, "%stage loop", \
+  row("unroll", Unroll, 2, 2, 0, true, true, "%stage loop", \
       "the body is written out for each value; constant extent") \
-  row("vectorize", Vectorize, 2, 2, 0, true, "%stage loop", \
+  row("vectorize", Vectorize, 2, 2, 0, true, true, "%stage loop", \
       "all values at once in lanes; constant extent; in it no reduction, stage or other vector") \
-  row("parallel", Parallel, 2, 2, 0, true, "%stage loop", \
+  row("parallel", Parallel, 2, 2, 0, true, true, "%stage loop", \
       "the outermost loop's values are tasks, on any workers") \
-  row("bind", Bind, 2, 2, 0, true, "%stage loop", \
+  row("bind", Bind, 2, 2, 0, true, false, "%stage loop", \
       "the loop's values run at once, as invocations of a task; constant extent; in it no other such loop; of a reduction each combines a part, then all together") \
-  row("peel", Peel, 2, 2, 0, true, "%stage outer", \
+  row("peel", Peel, 2, 2, 0, true, true, "%stage outer", \
       "where the split that made `outer` is exact, code without guards runs") \
-  row("compute_at", ComputeAt, 3, 3, 0, true, "%producer %stage loop", \
+  row("compute_at", ComputeAt, 3, 3, 0, true, false, "%producer %stage loop", \
       "the producer is computed inside the loop, as much of it as is needed there") \
-  row("cache_read", CacheRead, 2, -1, 1, true, "%stage %buffer [type] [dim...] -> copy", \
+  row("cache_read", CacheRead, 2, -1, 1, true, false, "%stage %buffer [type] [dim...] -> copy", \
       "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage, " \
       "in a type that holds all values of the buffer's, with the buffer's dims in the order given") \
-  row("double_buffer", DoubleBuffer, 1, 5, 0, true, "%stage [registers | async slots [late [spare]]]", \
+  row("double_buffer", DoubleBuffer, 1, 5, 0, true, false, "%stage [registers | async slots [late [spare]]]", \
       "a stage in a serial loop is computed one iteration ahead into the other half of its buffer, at the end of an " \
       "iteration; with registers, loaded into those of the invocations at its begin; with async, copied slots - 1 " \
       "iterations ahead, or one less with spare, while arithmetic runs, where a device can; marks of its loops come first") \
-  row("pad_rows", PadRows, 2, 2, 0, true, "%stage elements", \
+  row("pad_rows", PadRows, 2, 2, 0, true, false, "%stage elements", \
       "rows of what a stage in a loop computes lie so many elements further apart, in other banks of the memory that invocations share") \
-  row("pack", Pack, 3, -1, 1, true, "%stage %buffer [type] [low..high] layout... -> copy", \
+  row("pack", Pack, 3, -1, 1, true, false, "%stage %buffer [type] [low..high] layout... -> copy", \
       "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once, and with " \
       "low..high, which all elements are known to be in, written so that code knows the range") \
-  row("cache_write", CacheWrite, 1, 1, 1, true, "%stage -> computing", \
+  row("cache_write", CacheWrite, 1, 1, 1, true, false, "%stage -> computing", \
       "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
-  row("inline", Inline, 1, 1, 0, true, "%stage", \
+  row("inline", Inline, 1, 1, 0, true, false, "%stage", \
       "what the stage computes, of at most 16 elements each, is written in place of each load of it, and the stage is gone") \
-  row("rfactor", Rfactor, 2, 2, 1, true, "%stage part -> parts", \
+  row("rfactor", Rfactor, 2, 2, 1, true, false, "%stage part -> parts", \
       "a new stage combines for each value of a part of a reduction (k, k/n, k%n or k/n%m), the stage combines its results; of an " \
       "online softmax, too") \
-  row("stream", Stream, 3, -1, 1, true, "%stage reduction/steps ranges axis/size... -> parts", \
+  row("stream", Stream, 3, -1, 1, true, false, "%stage reduction/steps ranges axis/size... -> parts", \
       "steps of a reduction, of all tiles of the results, one behind the other in ranges of one length: a new stage combines each " \
       "piece of a range that is of one tile, the stage combines those of its tile") \
-  row("cut", Cut, 3, 3, 1, true, "%stage axis number -> rest", \
+  row("cut", Cut, 3, 3, 1, true, false, "%stage axis number -> rest", \
       "the stage has the points below the number, a new stage the others, with what is computed for them alone: those may " \
       "have other schedules, and run beside the first") \
-  row("pad", PadReduction, 3, 3, 0, true, "%stage reduction factor", \
+  row("pad", PadReduction, 3, 3, 0, true, false, "%stage reduction factor", \
       "the reduction of a sum of products runs on to a multiple of the factor; beyond its end are zeros") \
-  row("tensorize", Tensorize, 2, 2, 0, true, "%stage loop", \
+  row("tensorize", Tensorize, 2, 2, 0, true, false, "%stage loop", \
       "the innermost loop, of 2 or 4 neighbours along what both factors of a sum of products are packed, becomes " \
       "one instruction per lane where there is one: 4 of i8 or u8, 2 of i8, u8 or i16, 2 of bf16") \
-  row("multiply_matrices", MultiplyMatrices, 5, 5, 0, true, "%stage subgroups rows columns steps", \
+  row("multiply_matrices", MultiplyMatrices, 5, 5, 0, true, false, "%stage subgroups rows columns steps", \
       "the three innermost loops of a sum of products of f16, bf16, f32, i8 or u8, inner ones of splits, become a product of matrices, of " \
       "which each value of the loop `subgroups` has its own; loops between are unrolled, or serial ones of the sum") \
-  row("winograd", Winograd, 2, 2, 3, false, "%convolution outputs -> filter input products", \
+  row("winograd", Winograd, 2, 2, 3, false, false, "%convolution outputs -> filter input products", \
       "tiles of outputs * outputs results are made of transformed filters and tiles of the input; rounds differently") \
-  row("online_softmax", OnlineSoftmax, 2, 3, 2, false, "%product block [skip] -> sum total", \
+  row("online_softmax", OnlineSoftmax, 2, 3, 2, false, false, "%product block [skip] -> sum total", \
       "a softmax that the product combines, in blocks of its rows whose sums are scaled as the maximum grows; with skip, " \
       "without blocks that a causal mask hides; rounds differently")
 // clang-format on
@@ -147,6 +147,9 @@ struct PrimitiveInfo {
   std::string_view doc;
   // True if results are those of the dispatch except for the order of sums.
   bool keeps_rounding = true;
+  // Whether it changes nothing but the loops of the stage that its first
+  // operand names.
+  bool changes_loops_only = false;
 };
 std::vector<PrimitiveInfo> Primitives();
 const PrimitiveInfo& InfoOf(const PrimitiveCall& call);
@@ -163,13 +166,14 @@ Status Run(const PrimitiveCall& call, Schedule& schedule);
 EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
 #undef EMBER_ROW
 
-// Invariants that hold after each primitive.
+// What has to hold of a stage after each primitive that may have changed it,
+// whichever it was.
 //
 // Checks that dot loops are the innermost loops of sums of products, with types
 // and layouts for which machines have instructions.
-Status CheckDots(const Schedule& schedule);
+Status CheckDots(const Schedule& schedule, int stage);
 // Checks the same for loops that are products of matrices.
-Status CheckMatrixLoops(const Schedule& schedule);
+Status CheckMatrixLoops(const Schedule& schedule, int stage);
 // Checks that double-buffered stages are in serial loops, are computed by all
 // invocations together, and read nothing that these loops change.
 Status CheckDoubleBuffers(const Schedule& schedule);

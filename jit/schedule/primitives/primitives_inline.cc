@@ -1,5 +1,6 @@
 // inline: computes a stage's value where it is read.
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include "jit/schedule/core/rewrite.h"
 #include "jit/schedule/primitives/primitives.h"
 #include "tensor/combine.h"
+#include "tensor/scalar.h"
 #include "tensor/simplify.h"
 
 namespace ember::schedule {
@@ -42,8 +44,30 @@ class Inliner {
       : c_(c), stage_(stage) {}
 
   bool IsLoad(NodeId id) const {
-    return c_.pool[id].opcode == Opcode::kLoad &&
-           c_.pool[id].buffer == stage_.stores[0].buffer;
+    return c_.pool[id].opcode == Opcode::kLoad && Reads(id);
+  }
+  bool IsPaddedLoad(NodeId id) const {
+    return c_.pool[id].opcode == Opcode::kPad && Reads(id);
+  }
+
+  // What a load gives that may be outside: the indices, then the value there.
+  // What the stage reads may be outside then, too, and does not matter.
+  NodeId PaddedValueAt(const std::vector<NodeId>& operands) {
+    const std::vector<NodeId>& extents =
+        c_.buffers[stage_.stores[0].buffer].extents;
+    is_padded_ = true;
+    NodeId value = Moved({operands.begin(), operands.end() - 1});
+    is_padded_ = false;
+    for (size_t d = 0; d < extents.size(); ++d) {
+      const NodeId inside =
+          Make(Opcode::kAnd, DType::kBool,
+               {Make(Opcode::kLessEqual, DType::kBool,
+                     {c_.pool.Integer(0), operands[d]}),
+                Make(Opcode::kLess, DType::kBool, {operands[d], extents[d]})});
+      value = Make(Opcode::kSelect, c_.pool[value].type,
+                   {inside, value, operands.back()});
+    }
+    return value;
   }
 
   // Returns the value that the stage computes for the point at the indices.
@@ -62,15 +86,37 @@ class Inliner {
   }
 
  private:
+  bool Reads(NodeId load) const {
+    return c_.pool[load].buffer == stage_.stores[0].buffer;
+  }
+
+  NodeId Make(Opcode opcode, DType type,
+              std::initializer_list<NodeId> operands) {
+    return tensor::Simplifier(c_.pool).Make(
+        opcode, type, std::span(operands.begin(), operands.size()));
+  }
+
   // Returns the stage's value with the point's indices in place of its axes.
   NodeId Moved(const std::vector<NodeId>& point) {
-    return Rewriter(c_.pool, c_.pool,
-                    [&](NodeId id) -> std::optional<NodeId> {
-                      for (size_t a = 0; a < point.size(); ++a) {
-                        if (stage_.axes[a].variable == id) return point[a];
-                      }
-                      return std::nullopt;
-                    })
+    return Rewriter(
+               c_.pool, c_.pool,
+               [&](NodeId id) -> std::optional<NodeId> {
+                 for (size_t a = 0; a < point.size(); ++a) {
+                   if (stage_.axes[a].variable == id) return point[a];
+                 }
+                 return std::nullopt;
+               },
+               [&](NodeId id,
+                   std::span<const NodeId> operands) -> std::optional<NodeId> {
+                 const Node node = c_.pool[id];
+                 if (!is_padded_ || node.opcode != Opcode::kLoad)
+                   return std::nullopt;
+                 std::vector<NodeId> padded(operands.begin(), operands.end());
+                 padded.push_back(
+                     c_.pool.Constant(tensor::ZeroBits(node.type), node.type));
+                 return c_.pool.Intern(Opcode::kPad, node.type, padded,
+                                       node.immediate, node.scope, node.buffer);
+               })
         .Rewrite(stage_.values[0]);
   }
 
@@ -95,15 +141,17 @@ class Inliner {
 
   Computation& c_;
   const ComputationStage& stage_;
+  bool is_padded_ = false;  // loads of the value may be outside
 };
 
 Status CheckInlined(const Schedule& schedule, int number) {
   const Computation& c = schedule.computation();
   const ComputationStage& stage = c.stages[number];
   EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule, number, "inline"));
+  const BufferRole role = c.buffers[stage.stores[0].buffer].role;
   if (stage.stores.size() != 1 || stage.combiner == Combiner::kFold ||
       stage.end || !StoresAreIdentity(c, number) ||
-      c.buffers[stage.stores[0].buffer].role != BufferRole::kTemporary) {
+      (role != BufferRole::kTemporary && role != BufferRole::kPacked)) {
     return FailedPreconditionError(
         "expected a temporary of one value for each point");
   }
@@ -155,9 +203,11 @@ Status Inline(Schedule& schedule, const PrimitiveCall& call) {
   for (const int reader : ConsumersOf(c, number)) {
     const bool was_safe = AccessesAreSafe(c, reader);
     Rewriter rewriter(c.pool, c.pool, [&](NodeId id) -> std::optional<NodeId> {
-      if (!inliner.IsLoad(id)) return std::nullopt;
+      const bool is_padded = inliner.IsPaddedLoad(id) && !stage.has_reduction();
+      if (!is_padded && !inliner.IsLoad(id)) return std::nullopt;
       const std::vector<NodeId> operands = c.pool[id].operands;
-      return inliner.ValueAt(rewriter.Rewrite(operands));
+      const std::vector<NodeId> moved = rewriter.Rewrite(operands);
+      return is_padded ? inliner.PaddedValueAt(moved) : inliner.ValueAt(moved);
     });
     ComputationStage& changed = c.stages[reader];
     changed.values = rewriter.Rewrite(changed.values);

@@ -167,13 +167,9 @@ class MatrixChecker {
 
 }  // namespace
 
-Status CheckMatrixLoops(const Schedule& schedule) {
-  const int count = static_cast<int>(schedule.computation().stages.size());
-  for (int i = 0; i < count; ++i) {
-    if (!schedule.plan(i).MultipliesMatrices()) continue;
-    EMBER_RETURN_IF_ERROR(MatrixChecker(schedule, i).Check());
-  }
-  return OkStatus();
+Status CheckMatrixLoops(const Schedule& schedule, int stage) {
+  if (!schedule.plan(stage).MultipliesMatrices()) return OkStatus();
+  return MatrixChecker(schedule, stage).Check();
 }
 
 Status MultiplyMatrices(Schedule& schedule, const PrimitiveCall& call) {

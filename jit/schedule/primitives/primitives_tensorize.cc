@@ -170,13 +170,11 @@ NodeId RoundedUp(Computation& c, NodeId extent, int64_t factor) {
 
 }  // namespace
 
-Status CheckDots(const Schedule& schedule) {
-  const int count = static_cast<int>(schedule.computation().stages.size());
-  for (int i = 0; i < count; ++i) {
-    for (int loop : schedule.plan(i).order) {
-      if (schedule.plan(i).loops[loop].mark == LoopMark::kDot)
-        EMBER_RETURN_IF_ERROR(CheckDotLoop(schedule, i, loop));
-    }
+Status CheckDots(const Schedule& schedule, int stage) {
+  const StagePlan& plan = schedule.plan(stage);
+  for (int loop : plan.order) {
+    if (plan.loops[loop].mark == LoopMark::kDot)
+      EMBER_RETURN_IF_ERROR(CheckDotLoop(schedule, stage, loop));
   }
   return OkStatus();
 }

@@ -13,6 +13,17 @@ Status Apply(std::string_view line, Schedule& schedule) {
   const StatusOr<PrimitiveCall> call = ParsePrimitive(line);
   if (!call.ok()) return call.status().WithContext(line);
   // A refused primitive leaves the schedule unchanged.
+  const int stage = schedule.computation().FindStage(
+      std::string_view(call->operands[0]).substr(1));
+  if (InfoOf(*call).changes_loops_only && stage >= 0) {
+    const StagePlan before = schedule.plan(stage);
+    if (Status status = Run(*call, schedule); !status.ok()) {
+      schedule.mutable_plan(stage) = before;
+      return status.WithContext(line);
+    }
+    schedule.RecordPrimitive(ToText(*call), InfoOf(*call).keeps_rounding);
+    return OkStatus();
+  }
   Schedule changed = schedule;
   if (Status status = Run(*call, changed); !status.ok())
     return status.WithContext(line);

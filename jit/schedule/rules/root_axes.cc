@@ -2,6 +2,7 @@
 #include "jit/schedule/rules/root_axes.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -66,6 +67,25 @@ std::string AxisOfMember(const ScheduleWriter& writer, const StageGroup& group,
       .stages[writer.StageOf(member)]
       .axes[static_cast<size_t>(found - axes->names.begin())]
       .name;
+}
+
+CommonAxes CommonAxesOf(const ScheduleWriter& writer, const StageGroup& group,
+                        int depth, const std::string& stage) {
+  const Computation& c = writer.computation();
+  CommonAxes common;
+  std::vector<int> axes;
+  if (stage == group.root) {
+    axes.resize(
+        static_cast<size_t>(c.stages[writer.StageOf(stage)].spatial_count));
+    std::iota(axes.begin(), axes.end(), 0);
+  } else {
+    axes = AxesIn(writer, group, stage);
+  }
+  for (size_t a = 0; a < axes.size(); ++a) {
+    common.is_common.push_back(axes[a] >= 0 && axes[a] < depth);
+    if (axes[a] == depth - 1 && depth > 0) common.rows = static_cast<int>(a);
+  }
+  return common;
 }
 
 }  // namespace ember::schedule

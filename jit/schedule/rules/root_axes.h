@@ -40,6 +40,24 @@ std::string AxisOfMember(const ScheduleWriter& writer, const StageGroup& group,
                          const std::string& member,
                          const std::string& root_axis);
 
+// Of a stage of a group whose root's first `depth` axes are common to all, per
+// axis over points: which is one of the common ones, whatever its place is.
+// Axes with one point may count as none.
+struct CommonAxes {
+  std::vector<bool> is_common;
+  // The one that is the last common one of the root; -1: none.
+  int rows = -1;
+
+  bool IsCommon(int axis) const {
+    return axis < static_cast<int>(is_common.size()) &&
+           is_common[static_cast<size_t>(axis)];
+  }
+};
+
+// stage: the root or a member.
+CommonAxes CommonAxesOf(const ScheduleWriter& writer, const StageGroup& group,
+                        int depth, const std::string& stage);
+
 }  // namespace ember::schedule
 
 #endif  // EMBER_JIT_SCHEDULE_RULES_ROOT_AXES_H_

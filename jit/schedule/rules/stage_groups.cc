@@ -23,6 +23,11 @@ bool IsStoredAgain(const Computation& c, int stage) {
   return false;
 }
 
+bool IsMadeOnce(const Computation& c, int stage) {
+  const uint32_t buffer = c.stages[stage].stores[0].buffer;
+  return c.buffers[buffer].role == BufferRole::kPacked;
+}
+
 // Returns how many of the root's axes, from the first on, the producer has too.
 int DepthOf(const Schedule& schedule, int producer, int root) {
   const int count = schedule.computation().stages[root].spatial_count;
@@ -46,7 +51,10 @@ StageGroup GroupOf(const Schedule& schedule, const std::string& root,
   if (!StoresAreDistinct(c, number)) return group;
   std::set<int> inside = {number};
   for (int p = number - 1; p >= 0; --p) {
-    if (done.contains(c.stages[p].name) || !StoresAreIdentity(c, p)) continue;
+    if (done.contains(c.stages[p].name) || !StoresAreIdentity(c, p) ||
+        IsMadeOnce(c, p) != IsMadeOnce(c, number)) {
+      continue;
+    }
     const std::vector<int> consumers = ConsumersOf(c, p);
     const bool only_here =
         !consumers.empty() && std::ranges::all_of(consumers, [&](int consumer) {

@@ -15,14 +15,19 @@ using tensor::Opcode;
 // The assumed value of an open extent.
 constexpr int64_t kGuess = 64;
 
+// extents: of the dims that are indexed.
 Stride StrideOfIndices(const ExpressionPool& pool,
+                       std::span<const NodeId> extents,
                        std::span<const NodeId> indices, NodeId axis) {
+  // Dims of one element behind it do not count.
+  size_t last = indices.size();
+  while (last > 1 && pool.IntegerConstant(extents[last - 1]) == 1) --last;
   Stride stride = Stride::kNone;
   for (size_t d = 0; d < indices.size(); ++d) {
     const std::optional<int64_t> coefficient =
         tensor::CoefficientOf(pool, indices[d], axis);
     if (coefficient == 0) continue;
-    const bool unit = coefficient == 1 && d + 1 == indices.size();
+    const bool unit = coefficient == 1 && d + 1 == last;
     stride = unit && stride == Stride::kNone ? Stride::kUnit : Stride::kOther;
   }
   return stride;
@@ -55,9 +60,22 @@ int64_t StageShape::LikelyPoints(int first, int end) const {
 
 Stride StageShape::StrideOf(NodeId load, int axis) const {
   const tensor::Node& node = c_.pool[load];
-  const size_t rank = c_.buffers[node.buffer].extents.size();
-  return StrideOfIndices(c_.pool, std::span(node.operands).first(rank),
+  const std::vector<NodeId>& extents = c_.buffers[node.buffer].extents;
+  return StrideOfIndices(c_.pool, extents,
+                         std::span(node.operands).first(extents.size()),
                          stage_.axes[axis].variable);
+}
+
+bool StageShape::MovesAlone(NodeId load, int axis) const {
+  const tensor::Node& node = c_.pool[load];
+  const size_t rank = c_.buffers[node.buffer].extents.size();
+  const NodeId variable = stage_.axes[axis].variable;
+  int moving = 0, alone = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    moving += tensor::CoefficientOf(c_.pool, node.operands[d], variable) != 0;
+    alone += node.operands[d] == variable;
+  }
+  return moving == 1 && alone == 1;
 }
 
 bool StageShape::ReadsConstant(NodeId load) const {
@@ -149,7 +167,8 @@ LoadWalk::Pieces LoadWalk::Over(std::span<const int64_t> extents) const {
 bool StageShape::StoresAlong(int axis) const {
   return std::all_of(
       stage_.stores.begin(), stage_.stores.end(), [&](const auto& store) {
-        return StrideOfIndices(c_.pool, store.indices,
+        return StrideOfIndices(c_.pool, c_.buffers[store.buffer].extents,
+                               store.indices,
                                stage_.axes[axis].variable) == Stride::kUnit;
       });
 }

@@ -54,6 +54,8 @@ class StageShape {
 
   const std::vector<NodeId>& loads() const { return loads_; }
   Stride StrideOf(NodeId load, int axis) const;
+  // Whether one index of the load is the axis, and no other one moves with it.
+  bool MovesAlone(NodeId load, int axis) const;
   // True if the elements that the load reads never change.
   bool ReadsConstant(NodeId load) const;
   // True if the load reads a constant of small bytes (jit/loops/dot_product.h).

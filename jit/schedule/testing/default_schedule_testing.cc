@@ -8,6 +8,7 @@
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
+#include "jit/schedule/core/order_axes.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/core/split_dims.h"
 #include "jit/schedule/cpu/default_schedule.h"
@@ -35,6 +36,7 @@ std::string MakeSchedule(const char* target, const std::string& text,
     MakeConstant(computation.buffers[1], random.MakeBuffers()[1]);
   else
     computation.buffers[1].is_constant = true;
+  OrderAxes(computation);
   SplitDims(computation);
   Schedule schedule(std::move(computation));
   // Exact: without Winograd, whose convolutions round differently.

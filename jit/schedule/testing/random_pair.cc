@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "jit/math/expand.h"
-#include "jit/schedule/core/collapse_axes.h"
-#include "jit/schedule/core/split_dims.h"
+#include "jit/schedule/core/normalise.h"
 #include "jit/schedule/primitives/primitives.h"
 #include "jit/schedule/testing/random_model_dispatch.h"
 #include "tensor/evaluator.h"
@@ -112,8 +111,7 @@ RandomPair MakeRandomPair(uint64_t seed) {
       MakeConstant(computation.buffers[i], data[i]);
   }
   if (choices.Chance(2)) {
-    CollapseAxes(computation);
-    SplitDims(computation);
+    Normalise(computation);
   }
   Schedule schedule(computation);
   RandomScheduleCounts counts;

@@ -1,0 +1,108 @@
+#include "jit/schedule/core/invariant_axes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/core/rewrite.h"
+#include "tensor/coefficient.h"
+
+namespace ember::schedule {
+namespace {
+
+class Dropper {
+ public:
+  explicit Dropper(Computation& computation) : c_(computation) {}
+
+  void Run() {
+    FindUses();
+    for (size_t i = 0; i < c_.stages.size(); ++i) {
+      const uint32_t buffer = c_.stages[i].stores[0].buffer;
+      if (!IsCandidate(static_cast<int>(i))) continue;
+      std::vector<size_t> dropped;
+      const auto rank = static_cast<size_t>(c_.stages[i].spatial_count);
+      for (size_t d = 0; d < rank; ++d) {
+        if (IsInvariant(c_.stages[i], d)) dropped.push_back(d);
+      }
+      if (!dropped.empty()) Drop(c_.stages[i], buffer, dropped);
+    }
+  }
+
+ private:
+  void FindUses() {
+    stores_.assign(c_.buffers.size(), 0);
+    is_plainly_read_.assign(c_.buffers.size(), true);
+    for (const ComputationStage& stage : c_.stages) {
+      for (const ComputationStore& store : stage.stores)
+        ++stores_[store.buffer];
+      ForEachLoad(c_.pool, RootsOf(stage), [&](NodeId load) {
+        // What may be outside is told by the extents.
+        if (c_.pool[load].opcode != tensor::Opcode::kLoad || !IsSafe(c_, load))
+          is_plainly_read_[c_.pool[load].buffer] = false;
+      });
+    }
+  }
+
+  bool IsCandidate(int number) const {
+    const ComputationStage& stage = c_.stages[static_cast<size_t>(number)];
+    const uint32_t buffer = stage.stores[0].buffer;
+    return stage.stores.size() == 1 && stage.has_reduction() &&
+           c_.buffers[buffer].role == BufferRole::kTemporary &&
+           stores_[buffer] == 1 && is_plainly_read_[buffer] &&
+           StoresAreIdentity(c_, number) && AccessesAreSafe(c_, number);
+  }
+
+  bool IsInvariant(const ComputationStage& stage, size_t axis) const {
+    const ComputationAxis& a = stage.axes[axis];
+    const tensor::Interval extent = c_.pool[a.extent].range;
+    // One without points has nothing to compute.
+    if (extent.low < 1 || extent.high <= 1) return false;
+    const auto depends = [&](NodeId id) {
+      return tensor::DependsOn(c_.pool, id, a.variable);
+    };
+    return std::ranges::none_of(stage.values, depends) &&
+           std::ranges::none_of(stage.initial, depends) &&
+           std::ranges::none_of(stage.results, depends);
+  }
+
+  void Drop(ComputationStage& stage, uint32_t buffer,
+            const std::vector<size_t>& dims) {
+    const NodeId one = c_.pool.Integer(1);
+    for (const size_t d : dims) {
+      stage.axes[d] = c_.MakeAxis(stage.axes[d].name, one);
+      stage.stores[0].indices[d] = stage.axes[d].variable;
+      c_.buffers[buffer].extents[d] = one;
+    }
+    for (ComputationStage& reader : c_.stages) {
+      Rewriter rewriter(
+          c_.pool, c_.pool,
+          [](NodeId) -> std::optional<NodeId> { return std::nullopt; },
+          [&](NodeId id,
+              std::span<const NodeId> operands) -> std::optional<NodeId> {
+            const tensor::Node node = c_.pool[id];
+            if (node.opcode != tensor::Opcode::kLoad || node.buffer != buffer)
+              return std::nullopt;
+            std::vector<NodeId> indices(operands.begin(), operands.end());
+            for (const size_t d : dims) indices[d] = c_.pool.Integer(0);
+            return c_.pool.Intern(node.opcode, node.type, indices,
+                                  node.immediate, node.scope, node.buffer);
+          });
+      for (auto* nodes : {&reader.values, &reader.initial, &reader.results})
+        *nodes = rewriter.Rewrite(*nodes);
+      for (ComputationStore& store : reader.stores)
+        store.indices = rewriter.Rewrite(store.indices);
+    }
+  }
+
+  Computation& c_;
+  std::vector<int> stores_;            // by buffer: how many stages store to it
+  std::vector<bool> is_plainly_read_;  // by buffer
+};
+
+}  // namespace
+
+void DropInvariantAxes(Computation& computation) { Dropper(computation).Run(); }
+
+}  // namespace ember::schedule

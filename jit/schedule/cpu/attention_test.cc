@@ -1,0 +1,87 @@
+// Attention: a tile has rows of one head, in whatever order its results are
+// stored.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "jit/schedule/testing/default_schedule_testing.h"
+
+namespace ember::schedule {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kAvx512 =
+    "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl";
+
+// Of 2 batches, 3 heads of 16 channels, 56 rows and 64 keys: the sums of
+// weighted values are stored by `stores`.
+std::string Attention(const std::string& shape, const std::string& stores) {
+  return R"(
+    dispatch @attention(%q: f32[2, 56, 3, 16], %k: f32[2, 64, 3, 16], %v: f32[2, 64, 3, 16]) -> (%y: f32[)" +
+         shape + R"(]) {
+      temp %s: f32[2, 3, 56, 64]
+      temp %most: f32[2, 3, 56]
+      temp %e: f32[2, 3, 56, 64]
+      temp %total: f32[2, 3, 56]
+      temp %p: f32[2, 3, 56, 64]
+      temp %o: f32[2, 3, 56, 16]
+      %s[b, h, i, j] = sum(c < 16) %q[b, i, h, c] * %k[b, j, h, c]
+      %most[b, h, i] = maximum(j < 64) %s[b, h, i, j]
+      %e[b, h, i, j] = max(%s[b, h, i, j] - %most[b, h, i], -100.0)
+      %total[b, h, i] = sum(j < 64) %e[b, h, i, j]
+      %p[b, h, i, j] = %e[b, h, i, j] - %total[b, h, i]
+      )" +
+         stores + "\n}";
+}
+
+constexpr const char* kProduct =
+    " = sum(j < 64) %p[b, h, i, j] * %v[b, j, h, c]";
+
+// The rows of tiles are positions, not heads.
+void ExpectTilesOfPositions(const std::string& schedule,
+                            const std::string& root) {
+  EXPECT_THAT(schedule,
+              ContainsRegex("split %" + root + " i [0-9]+ -> i_tile i_row"));
+  EXPECT_THAT(schedule, Not(HasSubstr("h_row")));
+  EXPECT_THAT(schedule, HasSubstr("fuse %" + root + " b h -> tasks_1"));
+  EXPECT_THAT(schedule, HasSubstr("compute_at %s %" + root + " tasks"));
+  // Each product has rows and vectors.
+  EXPECT_THAT(schedule, ContainsRegex("unroll %s i_each"));
+  EXPECT_THAT(schedule, HasSubstr("vectorize %s j_lane"));
+}
+
+TEST(Attention, StoredAsItIsComputed) {
+  const std::string text = ScheduleFor(
+      kAvx512,
+      Attention("2, 3, 56, 16", std::string("%y[b, h, i, c]") + kProduct));
+  ExpectTilesOfPositions(text, "y");
+}
+
+TEST(Attention, TheProductIsStoredByPositions) {
+  const std::string text = ScheduleFor(
+      kAvx512,
+      Attention("2, 56, 3, 16", std::string("%y[b, i, h, c]") + kProduct));
+  ExpectTilesOfPositions(text, "y");
+}
+
+TEST(Attention, TheProductIsStoredByPositionsOfAllBatches) {
+  const std::string text = ScheduleFor(
+      kAvx512,
+      Attention("56, 2, 3, 16", std::string("%y[i, b, h, c]") + kProduct));
+  ExpectTilesOfPositions(text, "y");
+}
+
+TEST(Attention, AStageBehindStoresByPositions) {
+  const std::string text = ScheduleFor(
+      kAvx512,
+      Attention("2, 56, 3, 16", std::string("%o[b, h, i, c]") + kProduct +
+                                    "\n      %y[b, i, h, c] = %o[b, h, i, c]"));
+  ExpectTilesOfPositions(text, "y");
+}
+
+}  // namespace
+}  // namespace ember::schedule

@@ -1,0 +1,33 @@
+// The recorded models of a corpus: a folder with a manifest.json that lists
+// items, each a folder with a model and data sets.
+//
+//   EMBER_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases,
+//                          ReadCorpus({.folder = "../shared/corpus",
+//                                      .parts = "models/onnx,onnx-light"}));
+//   StatusOr<GoldenResult> result = RunGolden(cases.front(), {});
+#ifndef EMBER_TOOLS_LIB_CORPUS_H_
+#define EMBER_TOOLS_LIB_CORPUS_H_
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "tools/lib/golden.h"
+
+namespace ember::tools {
+
+struct CorpusOptions {
+  // The path of the folder with manifest.json, as the user typed it.
+  std::string folder;
+  // The folder with NAME.onnx of models whose weights were made from a seed.
+  std::string seeded;
+  // Beginnings of the items' paths, with commas. Empty: all items are read.
+  std::string parts;
+};
+
+// The cases with data sets, in the manifest's order: one for each model file.
+StatusOr<std::vector<GoldenCase>> ReadCorpus(const CorpusOptions& options);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_CORPUS_H_
