@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/status.h"
@@ -114,6 +115,16 @@ class Jit : public vm::KernelProvider {
   // asked for, or not all; empty while all is well. Where threads compile it is
   // not known before the first kernel.
   virtual std::string cache_problem() const = 0;
+  // An error if JitOptions::schedule_folder is wrong for a module with these
+  // dispatches; has_others: it may have schedules of other modules, too
+  // (jit/schedule_folder.h).
+  virtual Status CheckSchedules(std::span<const std::string> dispatches,
+                                bool has_others) const {
+    return OkStatus();
+  }
+  // Why a schedule of that folder has not become a kernel, so far; empty if
+  // each that was wanted has.
+  virtual std::string schedule_problem() const { return ""; }
 };
 
 // NotFound where what compiles is not there; what else keeps it from compiling
