@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/ed25519.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "vm/api/callbacks.h"
@@ -23,6 +21,7 @@
 #include "vm/format/overlay.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/session_kernels.h"
 #include "vm/runtime/tensor.h"
 #include "vm/runtime/tiering.h"
 
@@ -45,16 +44,6 @@ struct SharedKernels {
   EmberTier tier = EMBER_TIER_INTERPRETER;
   std::string native_text;  // of session_native_kernels
   bool is_made = false;
-};
-
-// Which native code of the module a session may run: none, any, or what a key
-// signed.
-struct Permission {
-  enum Kind : uint8_t { kNone, kAny, kSigned };
-  Kind kind = kNone;
-  Ed25519Key key = {};  // of kSigned
-
-  auto operator<=>(const Permission&) const = default;
 };
 
 // Keeps the message for the calling thread.
@@ -87,7 +76,7 @@ struct EmberModule {
   bool has_sessions = false;
   // What sessions on the host share, by tier, and by what native code they may
   // run: those that may not must not see it.
-  std::map<ember::api::Permission, ember::api::SharedKernels>
+  std::map<ember::vm::NativePermission, ember::api::SharedKernels>
       kernels[EMBER_TIER_AUTO + 1];
 };
 
