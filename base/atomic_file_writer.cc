@@ -142,8 +142,8 @@ int CreateTemporary(const std::string& path, std::string& name) {
     }
     ForgetTemporary(name);
     errno = error;
-    // Where files cannot be locked a killed process of the same number may have
-    // left it.
+    // A killed process of the same number may have left it, if files cannot be
+    // locked.
     if (file < 0 && error != EEXIST) break;
   }
   name.clear();

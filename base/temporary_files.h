@@ -1,6 +1,5 @@
-// What programs, as opposed to libraries, want of the temporary files that
-// AtomicFileWriter (base/atomic_file_writer.h) makes: none of them is left when
-// a signal ends the process.
+// The temporary files of AtomicFileWriter (base/atomic_file_writer.h), for
+// programs: none of them is left when a signal ends the process.
 //
 //   void OnSignal(int signal) { RemoveTemporaryFiles(); … }
 //

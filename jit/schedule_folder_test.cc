@@ -20,8 +20,8 @@ class ScheduleFolderTest : public testing::Test {
   void Write(const std::string& name, std::string_view text) {
     ASSERT_TRUE(WriteFileAtomically(folder_ + "/" + name, text).ok());
   }
-  // What is wrong for a module with the dispatches d0_conv and d1_sum, without
-  // the folder's name.
+  // Returns the error for a module with the dispatches d0_conv and d1_sum,
+  // without the folder's name.
   std::string Problem() {
     const std::vector<std::string> dispatches = {"d0_conv", "d1_sum"};
     std::string message(ScheduleFolder(folder_).Check(dispatches).message());

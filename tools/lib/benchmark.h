@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "jit/cache/cache_options.h"
+#include "tools/lib/bind.h"
 #include "tools/lib/cancel_latency.h"
 #include "tools/lib/kernel_checks.h"
 #include "tools/lib/limits.h"
@@ -29,7 +30,8 @@ struct BenchmarkOptions {
   std::string tier = "auto";  // tools/lib/tier.h
   std::string jit = "auto";   // AddJitFlag
   jit::CacheOptions cache;    // no folder: none
-  std::string schedules;      // tools/lib/tier.h: a folder with some
+  std::string schedules;      // TierOptions::schedule_folder
+  bool has_schedules_of_others = false;
   RoundingFlags rounding;
   KernelCheckFlags checks;
   NativeFlags native;
@@ -37,8 +39,9 @@ struct BenchmarkOptions {
   int64_t threads = 1;
   LimitFlags limits;
   std::vector<NamedShape> shapes;
-  std::vector<std::string>
-      inputs;  // tools/lib/tensor_spec.h; the others are random
+  std::vector<std::string> inputs;  // tools/lib/tensor_spec.h
+  MissingInputs missing;            // inputs that are not given
+  bool reports_random = false;      // on stderr, if some are random
   // Calls that are not measured: so many, and more, no longer than so many
   // seconds, until every dispatch has the kernel that it will have.
   int64_t warmup = 5;

@@ -1,5 +1,5 @@
 // Compares tensors: floats by |got - want| <= atol + rtol * |want|, everything
-// else, strings too, exactly (but see integer_steps). NaN equals NaN;
+// else, strings too, exactly (but see Tolerance). NaN equals NaN;
 // infinities must agree.
 //
 //   Comparison c = Compare(got, want, {.rtol = 1e-3, .atol = 1e-5});
@@ -22,6 +22,8 @@ struct Tolerance {
   // By how much integers of 8 and 16 bits, as quantized values are, may be off.
   // Wider ones (indices, counts, sums) are exact whatever this says.
   int64_t integer_steps = 0;
+  // Integers may be apart by atol, too: by 2 if it is 2.5. Bools may not.
+  bool uses_atol_for_integers = false;
   // Floats narrower than f32 may be apart by TierTolerance of their type at
   // least: of two that round alike, one unit in the last place is more than
   // rtol.

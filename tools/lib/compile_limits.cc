@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <utility>
 
@@ -19,13 +18,12 @@ std::string& MemoryMessage() {
   return *kMessage;
 }
 
-[[noreturn]] void End(const std::string& message) {
-  // What becomes of the write changes nothing.
-  if (write(STDERR_FILENO, message.data(), message.size()) < 0) _exit(1);
+void MemoryIsOver() {
+  const std::string& message = MemoryMessage();
+  const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
+  static_cast<void>(written);
   _exit(1);
 }
-
-void MemoryIsOver() { End(MemoryMessage()); }
 
 // Private memory of this process that can be written, as RLIMIT_DATA counts it;
 // 0 where /proc does not say.
@@ -72,7 +70,7 @@ StatusOr<std::unique_ptr<CompileLimits>> CompileLimits::Start(
   if (options.max_seconds > 0) {
     char seconds[32];
     std::snprintf(seconds, sizeof(seconds), "%g", options.max_seconds);
-    limits->LimitTime(
+    limits->time_ = std::make_unique<TimeLimit>(
         options.max_seconds,
         Prefix(path) + seconds + " s (--max-seconds), found it going on\n");
   }
@@ -93,29 +91,8 @@ void CompileLimits::LimitMemory(int64_t bytes) {
   former_handler_ = std::set_new_handler(MemoryIsOver);
 }
 
-void CompileLimits::LimitTime(double seconds, std::string message) {
-  watch_ = std::thread([this, seconds, message = std::move(message)] {
-    std::unique_lock lock(mutex_);
-    // Of what a clock cannot hold there is no end either.
-    constexpr double kMostSeconds = 1e9;
-    if (seconds > kMostSeconds) return;
-    const auto end = std::chrono::steady_clock::now() +
-                     std::chrono::duration_cast<std::chrono::nanoseconds>(
-                         std::chrono::duration<double>(seconds));
-    if (!changed_.wait_until(lock, end, [this] { return is_done_; }))
-      End(message);
-  });
-}
-
 CompileLimits::~CompileLimits() {
-  if (watch_.joinable()) {
-    {
-      const std::lock_guard lock(mutex_);
-      is_done_ = true;
-    }
-    changed_.notify_all();
-    watch_.join();
-  }
+  time_ = nullptr;
   if (!is_memory_limited_) return;
   std::set_new_handler(former_handler_);
   setrlimit(RLIMIT_DATA, &former_);

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/temporary_files.h"
+
 namespace ember::tools {
 namespace {
 
@@ -16,12 +18,14 @@ size_t message_size = 0;
 void OnBus(int signal, siginfo_t* info, void*) {
   // Memory of a mapping that the file no longer has; anything else is a bug.
   if (info->si_code != BUS_ADRERR) {
+    RemoveTemporaryFiles();
     ::signal(signal, SIG_DFL);
     ::raise(signal);
     return;
   }
   const ssize_t written = ::write(STDERR_FILENO, message, message_size);
   static_cast<void>(written);
+  RemoveTemporaryFiles();
   ::_exit(1);
 }
 

@@ -14,8 +14,8 @@
 //
 // --name=value and --name value are the same; a flag of one letter may have one
 // dash; a bool flag stands alone (--profile) or has =true or =false; "--" ends
-// the flags. --help is there for every tool. Errors: one line that names the
-// flag, what was expected and what was found. Not thread-safe.
+// the flags. Every tool has --help (-h) and --version. Errors: one line that
+// names the flag, what was expected and what was found. Not thread-safe.
 #ifndef EMBER_TOOLS_LIB_FLAGS_H_
 #define EMBER_TOOLS_LIB_FLAGS_H_
 
@@ -65,6 +65,7 @@ class Flags {
   Status Parse(const std::vector<std::string>& arguments);
 
   bool help_requested() const { return help_; }
+  bool version_requested() const { return version_; }
   std::string Help() const;
   const std::string& tool() const { return tool_; }
 
@@ -91,14 +92,16 @@ class Flags {
   std::vector<Flag> flags_;
   std::vector<std::string> examples_;
   std::vector<const bool*> standalone_;
-  bool help_ = false;
+  bool help_ = false, version_ = false;
 };
 
 // A tool's main: parses, prints help or runs `body`, and prints an error as
-// "tool: message". Gives 0; 1 when the work failed; 2 when the command line is
-// wrong. Mapped files that are cut off are reported (tools/lib/cut_files.h).
-// Where operator new fails on this thread it says "tool: out of memory"
-// and ends the process with status 1.
+// "tool: message". Returns 0; 1 if the work failed; 2 if the command line is
+// wrong (tools/lib/command_line_error.h). Output that stdout does not take is a
+// failure of the work. Mapped files that are cut off are reported
+// (tools/lib/cut_files.h), and a signal leaves no temporary file
+// (tools/lib/end_by_signal.h). Where operator new fails on this thread it says
+// "tool: out of memory" and ends the process with status 1.
 int RunTool(int argc, char** argv, Flags& flags,
             const std::function<Status()>& body);
 

@@ -6,8 +6,9 @@
 //   TraceComparison c = CompareTraces(b, a, {.rtol = 1e-3, .atol = 1e-5});
 //
 // Dispatches correspond if they have the same name but for the number in front
-// (d3_conv_maximum), the same nodes of the model and the same number of runs
-// before. Keeps copies of all results: as much memory as they take together.
+// (d3_conv_maximum), the same nodes of the model, results of the same types and
+// the same number of runs before. Keeps copies of all results: as much memory
+// as they take together.
 #ifndef EMBER_TOOLS_LIB_MODULE_TRACE_H_
 #define EMBER_TOOLS_LIB_MODULE_TRACE_H_
 

@@ -1,6 +1,5 @@
-// Where the kernels of a session come from: the policy that the C API and the
-// tools share. A provider (the JIT) compiles kernels, and files bring native
-// ones.
+// The policy for the kernels of a session, which the C API and the tools share.
+// A provider (the JIT) compiles kernels, and files bring native ones.
 //
 //   const CompilePlan plan = PlanCompilation(KernelTier::kAuto, place, is_host);
 //   std::string warning;
@@ -51,8 +50,8 @@ struct CompilePlan {
 // for; others are then compiled in this process.
 CompilePlan PlanCompilation(KernelTier tier, CompilePlace place, bool is_host);
 
-// Which native code of the module and its overlays may run: none, any, or what
-// a key signed.
+// The native code of the module and its overlays that may run: none, any, or
+// the code that a key signed.
 struct NativePermission {
   enum Kind : uint8_t { kNone, kAny, kSigned };
   Kind kind = kNone;
