@@ -1,5 +1,5 @@
-// What users get wrong, and what the tools then say: before they work, in one
-// line, with exit status 2 where the command line is wrong.
+// Mistakes of users: the tools report them before they work, in one line, with
+// exit status 2 if the command line is wrong.
 #include <string>
 
 #include "gmock/gmock.h"
@@ -220,7 +220,7 @@ TEST_F(MistakesTest, WrongSchedules) {
               "vm-run: --schedules: given/" + name +
                   ": line 2: expected a primitive (split, "
                   "fuse, ...), found 'unrol'; did you mean 'unroll'?");
-  // What only a kernel shows: a stage that the dispatch does not have.
+  // A stage that the dispatch does not have is only seen when a kernel is made.
   Write("given/" + name, "unroll %nothing i2\n");
   const Outcome refused = Run(run + "given --input=1x1x28x28xf32");
   EXPECT_EQ(refused.exit_status, 1);

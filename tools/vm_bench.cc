@@ -180,7 +180,7 @@ std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
   return text.str();
 }
 
-// What can be wrong before anything is measured.
+// Returns an error that does not depend on a measurement.
 Status CheckOptions(const Options& options,
                     const std::vector<std::string>& tiers,
                     const std::vector<int64_t>& threads) {

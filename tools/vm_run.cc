@@ -159,7 +159,7 @@ void Declare(Options& options, Flags& flags) {
       "vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
 }
 
-// What results are compared with.
+// The tensors that results are compared with.
 StatusOr<std::vector<NumberedTensor>> ReadExpected(const Options& options,
                                                    const vm::Module& module) {
   RandomTensors random(static_cast<uint64_t>(options.seed));
@@ -347,7 +347,7 @@ TierOptions TierOptionsOf(const Options& options) {
           .model = options.models[0]};
 }
 
-// What can be wrong before a model is loaded.
+// Returns an error that does not depend on the model.
 Status CheckOptions(const Options& options) {
   EMBER_RETURN_IF_ERROR(CheckTierOptions(TierOptionsOf(options)));
   EMBER_RETURN_IF_ERROR(

@@ -22,7 +22,7 @@
 
 namespace ember::tools {
 
-// What happens to inputs that the command line does not give.
+// The rule for inputs that the command line does not give.
 struct MissingInputs {
   // Declares --random-inputs. This object must outlive the parsing.
   void AddFlag(Flags& flags);

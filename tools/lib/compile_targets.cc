@@ -12,7 +12,7 @@
 namespace ember::tools {
 namespace {
 
-// What other tools call the targets.
+// Names that other tools have for the targets.
 struct Alias {
   std::string_view alias, name;
 };

@@ -1,4 +1,4 @@
-// What a tool does when a signal ends it: it deletes the files that it has not
+// When a signal ends a tool, the tool deletes the files that it has not
 // written to their end (base/temporary_files.h), and ends by the same signal.
 //
 //   DeleteTemporaryFilesOnSignals();   // first in main

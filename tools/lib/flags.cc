@@ -274,7 +274,8 @@ std::string Flags::Help() const {
 
 namespace {
 
-// What a buffer still holds is written when it is full, or here.
+// Writes the contents of stdio's buffer. Returns an error if that, or an
+// earlier write, has failed.
 Status FlushStdout() {
   const bool had_failed = std::ferror(stdout) != 0;
   errno = 0;

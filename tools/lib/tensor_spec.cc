@@ -111,7 +111,7 @@ StatusOr<vm::Tensor> RandomStrings(const TensorType& type,
   return vm::Tensor::OfStrings(type.dims, std::move(strings));
 }
 
-// What other programs call the types.
+// Names that other programs have for the types.
 struct TypeAlias {
   std::string_view alias, name;
 };

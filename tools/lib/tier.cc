@@ -218,7 +218,8 @@ Status UseNativeKernels(const TierOptions& options,
   tier.native = report->Text();
   for (const std::string& line : problems)
     std::fprintf(stderr, "%s\n", line.c_str());
-  // What is not for this machine is worth a word only if nothing is.
+  // Kernels for other machines are mentioned only if there are none for this
+  // one.
   if (report->kernels > 0) return OkStatus();
   std::fprintf(stderr, "%s\n", tier.native.c_str());
   for (const std::string& line : report->refused)

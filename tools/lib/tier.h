@@ -76,8 +76,8 @@ struct TierOptions {
   // is checked but by the wrapper.
   std::shared_ptr<jit::KernelWrapper> wrapper;
   RoundingFlags rounding;
-  // Of the first call of each kernel; on devices that are not the host none is
-  // checked.
+  // Checks of the first call of each kernel. Kernels of devices that are not
+  // the host are not checked.
   KernelCheckFlags checks;
   NativeFlags native;
   // The module's file, as the user typed it: overlays are beside it. Empty: no
@@ -85,7 +85,7 @@ struct TierOptions {
   std::string model;
 };
 
-// What is wrong with the options whatever the module is: an unknown tier,
+// Returns an error that does not depend on the module: an unknown tier,
 // --allow-native beside --key, a key that cannot be read, a schedule folder at
 // tier 0.
 Status CheckTierOptions(const TierOptions& options);

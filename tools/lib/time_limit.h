@@ -2,7 +2,7 @@
 //
 //   {
 //     const TimeLimit limit(/*seconds=*/20, "vm-run: expected …\n");
-//     … work that nobody can interrupt
+//     … work that cannot be interrupted
 //   }
 //
 // The process then ends with status 1 and the message on stderr. For tools,
@@ -23,7 +23,7 @@ namespace ember::tools {
 
 class TimeLimit {
  public:
-  // Of 0 seconds, or more than a billion, there is no end.
+  // 0 seconds, or more than a billion, are no limit.
   TimeLimit(double seconds, std::string message);
   ~TimeLimit();
   TimeLimit(const TimeLimit&) = delete;
