@@ -1,6 +1,8 @@
 #include "base/atomic_file_writer.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +15,12 @@
 #include "base/concat.h"
 
 namespace ember {
+
+// Declared in base/temporary_files.h, which is a library of its own: a header
+// of this one is read by nearly every compilation.
+void RemoveTemporaryFiles();
+bool IsWrittenInPlace(const std::string& path);
+
 namespace {
 
 // Calls `call` until no signal interrupts it.
@@ -23,8 +31,134 @@ auto Retry(const Call& call) {
   return result;
 }
 
-// True for devices, pipes and sockets: renaming a file over them would replace
-// them.
+// A temporary file that is to be deleted if a signal ends the process. The
+// memory is fixed: a signal handler may read a path while a thread forgets it,
+// and memory that was freed could hold anything.
+struct Note {
+  std::atomic<bool> is_taken{false};
+  std::atomic<bool> is_noted{false};
+  char path[1024];
+};
+Note notes[16];
+
+// Called before the file is created. Where the path is too long, or too many
+// files are noted, nothing happens.
+void NoteTemporary(const std::string& path) {
+  if (path.size() >= sizeof notes[0].path) return;
+  for (Note& note : notes) {
+    if (note.is_taken.exchange(true)) continue;
+    std::memcpy(note.path, path.c_str(), path.size() + 1);
+    note.is_noted = true;
+    return;
+  }
+}
+
+void ForgetTemporary(const std::string& path) {
+  for (Note& note : notes) {
+    if (!note.is_noted || path != note.path) continue;
+    note.is_noted = false;
+    note.is_taken = false;
+  }
+}
+
+// The name is not used in full: with what is added it might be too long.
+std::string PrefixOfTemporaries(std::string_view path) {
+  constexpr size_t kMaxName = 100;
+  const size_t name = path.rfind('/') + 1;  // 0 without a folder
+  return Concat({path.substr(0, name), path.substr(name, kMaxName), ".tmp."});
+}
+
+// True if `text` is "123.4", which follows the prefix of a temporary file.
+bool IsProcessAndNumber(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  const size_t point = text.find('.');
+  return point != std::string_view::npos && point > 0 &&
+         point + 1 < text.size() &&
+         text.substr(0, point).find_first_not_of(kDigits) ==
+             std::string_view::npos &&
+         text.substr(point + 1).find_first_not_of(kDigits) ==
+             std::string_view::npos;
+}
+
+// Deletes the temporary file if its writer is gone. A writer that lives holds
+// the lock. The name is compared once the lock is held: the file may have been
+// renamed meanwhile.
+void DeleteIfAbandoned(int folder, const char* name) {
+  // Some systems lock only files that are open for writing.
+  const int file = Retry([&] {
+    return ::openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                    0);
+  });
+  if (file < 0) return;
+  struct stat opened, named;
+  if (::fstat(file, &opened) == 0 && S_ISREG(opened.st_mode) &&
+      ::flock(file, LOCK_EX | LOCK_NB) == 0 &&
+      ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+      opened.st_dev == named.st_dev && opened.st_ino == named.st_ino)
+    ::unlinkat(folder, name, 0);
+  ::close(file);
+}
+
+// Deletes the temporary files that killed writers of the same path have left.
+void DeleteAbandoned(const std::string& prefix) {
+  const size_t name = prefix.rfind('/') + 1;
+  const std::string folder = name == 0 ? "." : prefix.substr(0, name);
+  const std::string_view wanted = std::string_view(prefix).substr(name);
+  DIR* const entries = ::opendir(folder.c_str());
+  if (entries == nullptr) return;
+  while (const dirent* const entry = ::readdir(entries)) {
+    const std::string_view found = entry->d_name;
+    if (found.starts_with(wanted) &&
+        IsProcessAndNumber(found.substr(wanted.size())))
+      DeleteIfAbandoned(::dirfd(entries), entry->d_name);
+  }
+  ::closedir(entries);
+}
+
+// A temporary file for `path` that this process has locked, so that no other
+// writer deletes it; -1 and errno otherwise.
+int CreateTemporary(const std::string& path, std::string& name) {
+  static std::atomic<uint32_t> counter{
+      0};  // names differ between threads of this process
+  const std::string prefix = PrefixOfTemporaries(path);
+  DeleteAbandoned(prefix);
+  constexpr int kMaxAttempts = 100;
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    name = Concat({prefix, ::getpid(), ".", counter.fetch_add(1)});
+    NoteTemporary(name);
+    const int file = Retry([&] {
+      return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                    0666);
+    });
+    const int error = errno;
+    if (file >= 0) {
+      // Without a lock, which not all systems have, others leave it alone, too.
+      struct stat info;
+      if (Retry([&] { return ::flock(file, LOCK_EX); }) != 0 ||
+          ::fstat(file, &info) != 0 || info.st_nlink > 0)
+        return file;
+      // Another writer took it for an abandoned one before it was locked.
+      ::close(file);
+    }
+    ForgetTemporary(name);
+    errno = error;
+    // A killed process of the same number may have left it, if files cannot be
+    // locked.
+    if (file < 0 && error != EEXIST) break;
+  }
+  name.clear();
+  return -1;
+}
+
+}  // namespace
+
+void RemoveTemporaryFiles() {
+  for (const Note& note : notes) {
+    if (note.is_noted) ::unlink(note.path);
+  }
+}
+
+// Renaming would put a file in the place of a device.
 bool IsWrittenInPlace(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return false;
@@ -40,11 +174,7 @@ bool IsWrittenInPlace(const std::string& path) {
           path.find('/', kDevices.size()) == std::string::npos);
 }
 
-}  // namespace
-
 StatusOr<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
-  static std::atomic<uint32_t> counter{
-      0};  // names differ between threads of this process
   AtomicFileWriter writer;
   writer.path_ = path;
   // The system would use only the part before the zero byte.
@@ -57,25 +187,18 @@ StatusOr<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
     if (writer.file_ < 0) return writer.Error("write", errno);
     return writer;
   }
-  // The temporary name repeats only part of the name: with the added suffix the
-  // whole name might be too long.
-  constexpr size_t kMaxOfName = 100;
-  const size_t name = path.rfind('/') + 1;  // 0 without a folder
-  const std::string temporary =
-      Concat({path.substr(0, name), path.substr(name, kMaxOfName), ".tmp.",
-              ::getpid(), ".", counter.fetch_add(1)});
-  writer.file_ = Retry([&] {
-    return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                  0666);
-  });
+  writer.file_ = CreateTemporary(path, writer.temporary_);
   if (writer.file_ < 0) return writer.Error("create", errno);
-  writer.temporary_ = temporary;
   return writer;
 }
 
 AtomicFileWriter::~AtomicFileWriter() {
+  if (!temporary_.empty()) {
+    ::unlink(temporary_.c_str());
+    ForgetTemporary(temporary_);
+  }
+  // Closed after it: until then it is locked.
   if (file_ >= 0) ::close(file_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 Status AtomicFileWriter::Write(std::string_view bytes) {
@@ -97,14 +220,24 @@ Status AtomicFileWriter::Commit(Durability durability) {
     if (synced != 0 && errno != EINVAL && errno != ENOSYS)
       return Error("write", errno);
   }
+  // The lock is held until the file has its name. Some systems say only when a
+  // file is closed that it was not written.
+  const int lock = temporary_.empty() ? -1 : ::fcntl(file_, F_DUPFD_CLOEXEC, 0);
   // The descriptor is closed whatever close() returns, even after EINTR.
   const int closed = ::close(std::exchange(file_, -1));
-  if (closed != 0 && errno != EINTR) return Error("write", errno);
-  if (temporary_.empty()) return OkStatus();
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
-    return Error("replace", errno);
-  temporary_.clear();
-  return OkStatus();
+  Status status;
+  if (closed != 0 && errno != EINTR) {
+    status = Error("write", errno);
+  } else if (!temporary_.empty()) {
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+      status = Error("replace", errno);
+    } else {
+      ForgetTemporary(temporary_);
+      temporary_.clear();
+    }
+  }
+  if (lock >= 0) ::close(lock);
+  return status;
 }
 
 Status AtomicFileWriter::Error(const char* what, int error) const {

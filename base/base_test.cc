@@ -10,6 +10,7 @@
 #include "base/byte_cursor.h"
 #include "base/checked_math.h"
 #include "base/concat.h"
+#include "base/did_you_mean.h"
 #include "base/dtype.h"
 #include "base/float_format.h"
 #include "base/hash.h"
@@ -353,6 +354,16 @@ TEST(LargeMemoryTest, IsDoneOrStopped) {
   EXPECT_EQ(copy[kBytes], 1);
   interrupt.Cancel();
   EXPECT_FALSE(CopyMemory(copy.data(), memory.data(), kBytes, &interrupt));
+}
+
+TEST(DidYouMeanTest, NamesTheNearestCandidate) {
+  const std::vector<std::string_view> names = {"unroll", "fuse", "0",
+                                               "aarch64"};
+  EXPECT_EQ(DidYouMean("unrol", names), "; did you mean 'unroll'?");
+  EXPECT_EQ(DidYouMean("fusee", names), "; did you mean 'fuse'?");
+  EXPECT_EQ(DidYouMean("", names), "");
+  EXPECT_EQ(DidYouMean("9", names), "") << "nothing of the candidate is left";
+  EXPECT_EQ(DidYouMean("arm64", names), "") << "three edits";
 }
 
 }  // namespace

@@ -1,11 +1,19 @@
 #include "base/file.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/atomic_file_writer.h"
+#include "base/temporary_files.h"
 #include "gtest/gtest.h"
 
 namespace ember {
@@ -38,6 +46,72 @@ TEST(FileTest, WritesReadsAndMaps) {
   MappedFile moved = std::move(mapped);
   EXPECT_EQ(moved.bytes().size(), contents.size());
   EXPECT_TRUE(mapped.bytes().empty());  // NOLINT(bugprone-use-after-move)
+}
+
+// The names in a folder that temporary files of `file` have.
+std::vector<std::string> TemporaryFilesOf(const std::string& file) {
+  std::vector<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(::testing::TempDir())) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(file + ".tmp")) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST(FileTest, WhatAKilledWriterLeftIsDeletedByTheNext) {
+  const std::string path = PathOf("file_test_killed");
+  const pid_t killed = ::fork();
+  ASSERT_GE(killed, 0);
+  if (killed == 0) {
+    auto writer = AtomicFileWriter::Create(path);
+    static_cast<void>(writer->Write("half"));
+    ::raise(SIGKILL);
+  }
+  int state = 0;
+  ASSERT_EQ(::waitpid(killed, &state, 0), killed);
+  ASSERT_TRUE(WIFSIGNALED(state));
+  EXPECT_EQ(TemporaryFilesOf("file_test_killed").size(), 1u);
+  ASSERT_TRUE(WriteFileAtomically(path, "whole").ok());
+  EXPECT_EQ(TemporaryFilesOf("file_test_killed"), std::vector<std::string>());
+  EXPECT_EQ(*ReadFile(path), "whole");
+}
+
+TEST(FileTest, WhatOthersWriteStays) {
+  const std::string path = PathOf("file_test_others");
+  auto other = AtomicFileWriter::Create(path);
+  ASSERT_TRUE(other.ok()) << other.status().message();
+  ASSERT_TRUE(other->Write("other").ok());
+  // Names that no writer gives.
+  const std::vector<std::string> strangers = {
+      "file_test_others.tmp.", "file_test_others.tmp.1",
+      "file_test_others.tmp.1.x", "file_test_others.tmp.copy"};
+  for (const std::string& name : strangers) {
+    std::FILE* const file = std::fopen(PathOf(name).c_str(), "w");
+    ASSERT_NE(file, nullptr);
+    std::fclose(file);
+  }
+  ASSERT_TRUE(WriteFileAtomically(path, "mine").ok());
+  EXPECT_EQ(TemporaryFilesOf("file_test_others").size(), 1 + strangers.size());
+  ASSERT_TRUE(other->Commit(Durability::kSurvivesWriter).ok());
+  EXPECT_EQ(*ReadFile(path), "other");
+  EXPECT_EQ(TemporaryFilesOf("file_test_others"), strangers);
+  for (const std::string& name : strangers) ::unlink(PathOf(name).c_str());
+}
+
+TEST(FileTest, RemovesWhatIsBeingWritten) {
+  const std::string path = PathOf("file_test_removed");
+  auto first = AtomicFileWriter::Create(path);
+  auto second = AtomicFileWriter::Create(path);
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_TRUE(first->Commit(Durability::kSurvivesWriter).ok());
+  EXPECT_EQ(TemporaryFilesOf("file_test_removed").size(), 1u);
+  RemoveTemporaryFiles();
+  EXPECT_EQ(TemporaryFilesOf("file_test_removed").size(), 0u);
+  EXPECT_EQ(second->Commit(Durability::kSurvivesWriter).message(),
+            "cannot replace file '" + path + "': No such file or directory");
+  EXPECT_TRUE(ReadFile(path).ok());
 }
 
 TEST(FileTest, EmptyFilesMapToNothing) {

@@ -11,6 +11,7 @@
 #include "jit/jit.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/late_compiler.h"
+#include "jit/schedule_folder.h"
 #include "jit/target/matrix_instructions.h"
 #include "vm/runtime/tiering.h"
 
@@ -39,25 +40,31 @@ class BackgroundJit final : public Jit {
   std::string cache_problem() const override {
     return compiler_->cache_problem();
   }
+  Status CheckSchedules(std::span<const std::string> dispatches,
+                        bool has_others) const override {
+    return schedules_.Check(dispatches, has_others);
+  }
+  std::string schedule_problem() const override;
   std::shared_ptr<vm::KernelJudge> judge() override { return oracle_; }
 
  private:
   void Run(const CompileQueue::Job& job);
   void Dump(const vm::KernelRequest& request, const KernelReport& report) const;
-  // Returns the schedule in the schedules' folder; empty if there is none.
-  std::string GivenSchedule(const vm::KernelRequest& request) const;
 
   const JitOptions options_;
+  const ScheduleFolder schedules_;
   const std::shared_ptr<Oracle> oracle_;
   const std::unique_ptr<LateCompiler> compiler_;
-  mutable std::mutex mutex_;  // guards totals_
+  mutable std::mutex mutex_;  // guards the two below
   JitTotals totals_;
+  std::string schedule_problem_;
   CompileQueue queue_;  // last: its threads use the members above
 };
 
 BackgroundJit::BackgroundJit(JitOptions options,
                              std::unique_ptr<LateCompiler> compiler)
     : options_(std::move(options)),
+      schedules_(options_.schedule_folder),
       oracle_(options_.oracle != nullptr
                   ? options_.oracle
                   : std::make_shared<Oracle>(OracleOptions{})),
@@ -82,12 +89,19 @@ JitTotals BackgroundJit::totals() const {
   return totals_;
 }
 
+std::string BackgroundJit::schedule_problem() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return schedule_problem_;
+}
+
 void BackgroundJit::Run(const CompileQueue::Job& job) {
   KernelReport report;
   const bool dumps = !options_.dump_folder.empty();
   report.keep_text = dumps || options_.wrapper != nullptr;
   report.keep_code_text = dumps;
-  report.given_schedule = GivenSchedule(job.request);
+  const GivenSchedule given =
+      schedules_.Find(job.request.dispatch->name, job.request.tier);
+  report.given_schedule = given.text;
   report.is_exact = options_.exact_schedules;
   vm::KernelRequest request = job.request;
   if (options_.allow_tf32) request.target = WithTf32(request.target);
@@ -98,6 +112,8 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
     std::lock_guard<std::mutex> lock(mutex_);
     totals_.kernels += kernel.ok();
     totals_.declined += !kernel.ok();
+    if (!kernel.ok() && !given.text.empty() && schedule_problem_.empty())
+      schedule_problem_ = kernel.status().WithContext(given.file).message();
     totals_.schedule_ms += report.schedule_ms;
     totals_.optimize_ms += report.optimize_ms;
     totals_.codegen_ms += report.codegen_ms;
@@ -115,19 +131,6 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
         *std::move(kernel));
   }
   job.slot->Install(*std::move(kernel));
-}
-
-std::string BackgroundJit::GivenSchedule(
-    const vm::KernelRequest& request) const {
-  if (options_.schedule_folder.empty()) return "";
-  const std::string base =
-      options_.schedule_folder + "/" + request.dispatch->name;
-  const std::string tier = ".tier" + std::to_string(request.tier);
-  for (const std::string& name : {base + tier, base}) {
-    StatusOr<std::string> text = ReadFile(name + ".schedule");
-    if (text.ok()) return *std::move(text);
-  }
-  return "";
 }
 
 void BackgroundJit::Dump(const vm::KernelRequest& request,

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/status.h"
@@ -116,6 +117,16 @@ class Jit : public vm::KernelProvider {
   // Returns why the cache on disk is not used for all kernels; empty if there
   // is no problem. If threads compile, it is not known before the first kernel.
   virtual std::string cache_problem() const = 0;
+  // An error if JitOptions::schedule_folder is wrong for a module with these
+  // dispatches; has_others: it may have schedules of other modules, too
+  // (jit/schedule_folder.h).
+  virtual Status CheckSchedules(std::span<const std::string> dispatches,
+                                bool has_others) const {
+    return OkStatus();
+  }
+  // Why a schedule of that folder has not become a kernel, so far; empty if
+  // each that was wanted has.
+  virtual std::string schedule_problem() const { return ""; }
 };
 
 // Returns NotFound if no compiler is available. If another problem keeps it

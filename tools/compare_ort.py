@@ -37,6 +37,8 @@ import sys
 import tempfile
 import time
 
+import children
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -51,7 +53,7 @@ ORT_BENCH = setting("ORT_BENCH", os.path.join(ROOT, "../shared/peers/ort_bench.m
 
 
 def output_of(command, **kwargs):
-    done = subprocess.run(command, capture_output=True, text=True, **kwargs)
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=children.end_with_parent, **kwargs)
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
         raise RuntimeError(lines[-1])
@@ -106,7 +108,8 @@ def measure_ort(model, threads, inputs, options):
 def start_stopped(command):
     """Starts a process, stopped, in a session of its own, whose processes are stopped and continued together."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True, env=dict(os.environ, ORT_DIR=ORT_DIR))
+                               start_new_session=True, preexec_fn=children.end_with_parent,
+                               env=dict(os.environ, ORT_DIR=ORT_DIR))
     os.killpg(process.pid, signal.SIGSTOP)
     return process
 

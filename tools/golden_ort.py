@@ -21,6 +21,8 @@ import statistics
 import subprocess
 import sys
 
+import children
+
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -35,7 +37,8 @@ class Ort:
         if self.process is None or self.process.poll() is not None:
             self.process = subprocess.Popen(
                 ["node", os.path.join(TOOLS, "ort_golden.mjs")],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                preexec_fn=children.end_with_parent)
         request = {"model": model, "set": data_set, "seconds": self.seconds}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
@@ -49,7 +52,8 @@ class Ort:
 def golden(options, extra):
     command = [options.golden, f"--corpus={options.corpus}", f"--seeded={options.seeded}", "-o", "json"]
     # Wrong results are rows of the table, not failures of this script.
-    done = subprocess.run(command + options.flags + extra, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command + options.flags + extra, stdout=subprocess.PIPE, text=True,
+                          preexec_fn=children.end_with_parent)
     return json.loads(done.stdout)
 
 

@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 
+import children
 import compare_ort
 
 MODELS = os.path.join(compare_ort.ROOT, "tools/import_models.py")
@@ -46,7 +47,8 @@ def write_models(options, folder):
 def measure(command):
     """Returns peak megabytes and CPU seconds."""
     with tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, text=True)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, text=True,
+                                   preexec_fn=children.end_with_parent)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:

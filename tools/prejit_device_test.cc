@@ -26,7 +26,7 @@ class PrejitDeviceTest : public CliTest {
     CliTest::SetUpTestSuite();
     const Outcome expected =
         Run("vm-run model.vmfb --tier=0 --output=@want.npy --print=none");
-    ASSERT_EQ(expected.output, "");
+    ASSERT_EQ(expected.exit_status, 0) << expected.output;
   }
 };
 

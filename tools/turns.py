@@ -14,6 +14,8 @@ import signal
 import socket
 import subprocess
 
+import children
+
 
 class Player:
     def __init__(self, command):
@@ -21,7 +23,7 @@ class Player:
         with there:
             self.process = subprocess.Popen(
                 command + [f"--turns={there.fileno()}"], pass_fds=[there.fileno()], stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE, text=True, start_new_session=True)
+                stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=children.end_with_parent)
         self.calls = 0
         self.wait()
 

@@ -5,12 +5,14 @@
 
 #include "base/file.h"
 #include "tools/lib/benchmark.h"
+#include "tools/lib/command_line_error.h"
 #include "tools/lib/device.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/import_flags.h"
 #include "tools/lib/json.h"
 #include "tools/lib/kernel_cache.h"
 #include "tools/lib/kernel_checks.h"
+#include "tools/lib/output_path.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/peak.h"
 #include "tools/lib/process.h"
@@ -65,7 +67,8 @@ void Declare(Options& options, Flags& flags) {
             "several processes call in turns (tools/turns.py).");
   AddImportFlags(flags, &options.import);
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
-            "An input, as of vm-run; random otherwise.");
+            "An input, as of vm-run. Without any --input all are random.");
+  options.benchmark.missing.AddFlag(flags);
   flags.Add("schedules", &options.benchmark.schedules, "DIR",
             "As vm-run's: dispatches with a schedule there get that one.");
   AddRoundingFlags(flags, &options.benchmark.rounding);
@@ -106,8 +109,8 @@ StatusOr<std::vector<int64_t>> ParseThreads(const std::string& text) {
     const auto [end, error] =
         std::from_chars(part.data(), part.data() + part.size(), count);
     if (error != std::errc() || end != part.data() + part.size() || count < 0) {
-      return InvalidArgumentError(
-          "--threads: expected numbers as in 1,2, found '" + text + "'");
+      return CommandLineError("--threads: expected numbers as in 1,2, found '" +
+                              text + "'");
     }
     counts.push_back(count);
   }
@@ -178,11 +181,29 @@ std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
   return text.str();
 }
 
+// Returns an error that does not depend on a measurement.
+Status CheckOptions(const Options& options,
+                    const std::vector<std::string>& tiers,
+                    const std::vector<int64_t>& threads) {
+  for (const std::string& tier : tiers) {
+    EMBER_RETURN_IF_ERROR(
+        CheckTierOptions({.tier = tier,
+                          .jit = options.jit,
+                          .schedule_folder = options.benchmark.schedules,
+                          .native = options.benchmark.native}));
+  }
+  for (const int64_t count : threads)
+    EMBER_RETURN_IF_ERROR(CheckDevice(options.benchmark.device, count));
+  vm::SessionOptions session;
+  EMBER_RETURN_IF_ERROR(SetLimits(options.benchmark.limits, session));
+  return CheckOutputFile("--life", options.life);
+}
+
 Status Bench(Options& options) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<int64_t> threads,
                          ParseThreads(options.threads));
   const std::vector<std::string> tiers = SplitList(options.tiers);
-  for (const std::string& tier : tiers) EMBER_RETURN_IF_ERROR(CheckTier(tier));
+  EMBER_RETURN_IF_ERROR(CheckOptions(options, tiers, threads));
   EMBER_ASSIGN_OR_RETURN(const TableFormat format,
                          ParseTableFormat(options.format));
   if (options.peak) {
@@ -191,6 +212,8 @@ Status Bench(Options& options) {
   }
   EMBER_ASSIGN_OR_RETURN(options.benchmark.load, LoadOptionsOf(options.import));
   options.benchmark.load.inputs = options.inputs;
+  options.benchmark.schedules = UserPath(options.benchmark.schedules);
+  options.benchmark.has_schedules_of_others = options.models.size() > 1;
   options.benchmark.cache = CacheOptionsOf(options.cache);
   std::vector<std::string> columns = {
       "model",   "device", "tier",     "threads",  "median_ms",
@@ -214,6 +237,7 @@ Status Bench(Options& options) {
         benchmark.tier = tier;
         benchmark.jit = options.jit;
         benchmark.threads = count;
+        benchmark.reports_random = tier == tiers[0] && count == threads[0];
         const StatusOr<Measurement> measurement = MeasureInChild(benchmark);
         if (measurement.ok()) {
           AddRow(table, benchmark, tier, *measurement);

@@ -1,21 +1,24 @@
 // vm-compile: compiles a model to a module.
-#include <sys/stat.h>
-
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 
+#include "base/did_you_mean.h"
 #include "base/file.h"
 #include "base/metadata_rules.h"
 #include "base/one_line.h"
 #include "compiler/compile.h"
+#include "compiler/pipeline.h"
 #include "frontends/formats.h"
 #include "tools/lib/bind.h"
+#include "tools/lib/command_line_error.h"
 #include "tools/lib/compile_limits.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/import_flags.h"
 #include "tools/lib/limits.h"
 #include "tools/lib/load_model.h"
+#include "tools/lib/output_path.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/show_progress.h"
 #include "tools/lib/table.h"
@@ -72,29 +75,32 @@ void Declare(Options& options, Flags& flags) {
       "--dump-dir=/tmp/passes");
 }
 
-Status AddMetadata(const std::vector<std::string>& specs,
-                   vm::ModuleDefinition& module) {
+struct Metadata {
+  std::string key, value;
+};
+
+StatusOr<std::vector<Metadata>> ReadMetadata(
+    const std::vector<std::string>& specs) {
+  std::vector<Metadata> entries;
   for (const std::string& spec : specs) {
     const std::string what = "--metadata: '" + OnOneLine(spec) + "'";
     const size_t equals = spec.find('=');
     if (equals == std::string::npos || !IsMetadataKey(spec.substr(0, equals)))
-      return InvalidArgumentError(what +
-                                  ": expected KEY=VALUE, with a key of "
-                                  "1 to " +
-                                  std::to_string(kMaxMetadataKeyBytes) +
-                                  " bytes in UTF-8");
+      return CommandLineError(
+          what + ": expected KEY=VALUE, with a key of 1 to " +
+          std::to_string(kMaxMetadataKeyBytes) + " bytes in UTF-8");
     std::string value = spec.substr(equals + 1);
     if (value.starts_with('@')) {
       EMBER_ASSIGN_OR_RETURN(value, ReadFile(UserPath(value.substr(1))));
     }
     if (value.size() > kMaxMetadataValueBytes || !IsMetadataText(value))
-      return InvalidArgumentError(what + ": expected a value of at most " +
-                                  std::to_string(kMaxMetadataValueBytes) +
-                                  " bytes in UTF-8 without a byte 0, found " +
-                                  std::to_string(value.size()) + " bytes");
-    vm::SetMetadata(spec.substr(0, equals), value, module.metadata);
+      return CommandLineError(what + ": expected a value of at most " +
+                              std::to_string(kMaxMetadataValueBytes) +
+                              " bytes in UTF-8 without a byte 0, found " +
+                              std::to_string(value.size()) + " bytes");
+    entries.push_back({spec.substr(0, equals), std::move(value)});
   }
-  return OkStatus();
+  return entries;
 }
 
 StatusOr<LoadOptions> MakeLoadOptions(const Options& options,
@@ -141,25 +147,35 @@ std::string SizeText(int64_t bytes) {
   return text;
 }
 
+// An error unless a stage has the name and may be left out.
+Status CheckPass(const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const compiler::Stage& stage : compiler::Pipeline()) {
+    if (stage.may_be_disabled()) known.push_back(stage.name);
+  }
+  if (std::ranges::find(known, name) != known.end()) return OkStatus();
+  return CommandLineError("--disable-pass=" + name +
+                          ": no such pass can be disabled" +
+                          DidYouMean(name, known) + " (see --print-pipeline)");
+}
+
 Status Check(const Options& options) {
   if (options.output.empty()) {
-    return InvalidArgumentError(
+    return CommandLineError(
         "expected -o FILE to say where the module goes (see --help)");
   }
   if (!options.dump_after.empty() && options.dump_after != "all" &&
       !compiler::HasDump(options.dump_after)) {
-    return InvalidArgumentError(
+    return CommandLineError(
         "--dump-after=" + options.dump_after +
         ": expected all, import or a stage (see vm-compile --print-pipeline)");
   }
-  if (!options.dump_dir.empty()) {
-    if (options.dump_after.empty()) {
-      return InvalidArgumentError("--dump-dir needs --dump-after=STAGE or all");
-    }
-    mkdir(UserPath(options.dump_dir).c_str(),
-          0777);  // an error is reported when the file is written
-  }
-  return OkStatus();
+  if (!options.dump_dir.empty() && options.dump_after.empty())
+    return CommandLineError("--dump-dir needs --dump-after=STAGE or all");
+  for (const std::string& name : options.disabled_passes)
+    EMBER_RETURN_IF_ERROR(CheckPass(name));
+  EMBER_RETURN_IF_ERROR(MakeOutputFolder("--dump-dir", options.dump_dir));
+  return CheckOutputFile("-o", options.output);
 }
 
 void ListFormats() {
@@ -183,6 +199,8 @@ Status Compile(const Options& options) {
     return OkStatus();
   }
   EMBER_RETURN_IF_ERROR(Check(options));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<Metadata> metadata,
+                         ReadMetadata(options.metadata));
   Status dump_status;
   Table times({"pass", "ms"});
   EMBER_ASSIGN_OR_RETURN(LoadOptions load,
@@ -195,7 +213,8 @@ Status Compile(const Options& options) {
       CompileLimits::Start(options.limits, options.models[0]));
   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
                          CompileModel(options.models[0], load));
-  EMBER_RETURN_IF_ERROR(AddMetadata(options.metadata, module));
+  for (const Metadata& entry : metadata)
+    vm::SetMetadata(entry.key, entry.value, module.metadata);
   progress = nullptr;
   EMBER_RETURN_IF_ERROR(dump_status);
   // The limits end here, so that they cannot end the process while it writes.

@@ -20,6 +20,7 @@
 #include "tools/lib/repro.h"
 #include "tools/lib/side.h"
 #include "tools/lib/tier.h"
+#include "tools/lib/time_limit.h"
 
 namespace ember::tools {
 namespace {
@@ -37,6 +38,7 @@ struct Options {
     return {.rtol = rtol, .atol = atol, .allows_rounding = rtol == kRtol};
   }
   LimitFlags limits;
+  MissingInputs missing;
   bool allow_tf32 = false;
   bool differs = false;  // set by the run
 };
@@ -49,7 +51,8 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("b", &options.b, "SIDE",
             "What is compared with it; tier:2 for one model, tier:0 for two.");
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
-            "An input, as of vm-run. Inputs not given are random.");
+            "An input, as of vm-run. Without any --input all are random.");
+  options.missing.AddFlag(flags);
   AddImportFlags(flags, &options.import);
   flags.Add("seed", &options.seed, "N", "For random inputs.");
   flags.Add("threads", &options.threads, "N",
@@ -151,6 +154,10 @@ Status CompareTiersOf(Options& options, const Side& a, const Side& b,
   for (const std::string& line : report.declined)
     std::printf("not compiled: %s\n", line.c_str());
   PrintDifferences(report.differences, options.rows);
+  const std::unique_ptr<TimeLimit> limit =
+      b.opened == nullptr
+          ? nullptr
+          : LimitRunOnDevice(options.limits, *b.opened, b.device);
   EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> results_b,
                          lockstep->RunB(inputs));
   const bool results_differ =
@@ -185,17 +192,20 @@ Status CompareModules(Options& options, const Side& a, const Side& b,
   if (!trace_b.ok()) return trace_b.status().WithContext(options.models[1]);
   const TraceComparison comparison =
       CompareTraces(*trace_b, trace_a, options.OfModels());
-  std::printf(
-      "%lld dispatches correspond, %lld do not; %lld differ (got is b, %s, "
-      "want is a, %s)\n",
-      static_cast<long long>(comparison.compared),
-      static_cast<long long>(comparison.without_partner),
-      static_cast<long long>(comparison.differing), options.models[1].c_str(),
-      options.models[0].c_str());
-  PrintDifferences(comparison.differences, options.rows);
-  const bool results_differ =
+  // Two models may compute the same by other steps, so that only results say
+  // whether they differ. The dispatches say where a difference begins.
+  options.differs =
       CompareResults(options, *module_a, trace_b->results, trace_a.results);
-  options.differs = results_differ || comparison.differing > 0;
+  std::printf("%lld dispatches correspond, %lld do not; %lld differ%s",
+              static_cast<long long>(comparison.compared),
+              static_cast<long long>(comparison.without_partner),
+              static_cast<long long>(comparison.differing),
+              comparison.differing == 0 ? "\n" : "");
+  if (comparison.differing == 0) return OkStatus();
+  std::printf("%s (got is b, %s, want is a, %s)\n",
+              options.differs ? "" : " on the way to equal results",
+              options.models[1].c_str(), options.models[0].c_str());
+  PrintDifferences(comparison.differences, options.rows);
   return OkStatus();
 }
 
@@ -260,7 +270,8 @@ Status Run(Options& options) {
   RandomTensors random(static_cast<uint64_t>(options.seed));
   EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
                          BindInputs(*model.module, options.inputs, load.shapes,
-                                    random, options.limits));
+                                    random, options.limits, &options.missing));
+  options.missing.Report("vm-diff", options.seed);
   if (models == 1) {
     return CompareTiersOf(options, a, b, model.module, std::move(device),
                           std::move(jit), inputs);
@@ -283,8 +294,9 @@ int main(int argc, char** argv) {
       "each\n"
       "dispatch by both sides on the same operands, then the model by side b "
       "alone. Two models:\n"
-      "runs both on the same inputs and compares results, and the dispatches "
-      "that both have.\n"
+      "runs both on the same inputs and compares results, which say whether "
+      "they differ, and the\n"
+      "dispatches that both have, which say where it begins.\n"
       "Exit status: 0 equal, 1 different, 2 the comparison could not be made.");
   Declare(options, flags);
   const int status =

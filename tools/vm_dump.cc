@@ -3,12 +3,14 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/did_you_mean.h"
 #include "base/file.h"
 #include "base/one_line.h"
 #include "compiler/graph/text.h"
 #include "frontends/formats.h"
 #include "tensor/text.h"
 #include "tools/lib/bind.h"
+#include "tools/lib/command_line_error.h"
 #include "tools/lib/compile_limits.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/graph_drawing.h"
@@ -18,6 +20,7 @@
 #include "tools/lib/module_graph.h"
 #include "tools/lib/native_kernels_table.h"
 #include "tools/lib/netron.h"
+#include "tools/lib/output_path.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/table.h"
 #include "vm/isa/text.h"
@@ -112,9 +115,12 @@ StatusOr<std::string> Dispatches(const vm::ModuleDefinition& module,
     text += tensor::Print(dispatch);
   }
   if (text.empty() && !only.empty()) {
-    return NotFoundError("--dispatch=" + only +
-                         ": the module has no such dispatch (--part=program "
-                         "shows their names)");
+    std::vector<std::string_view> names;
+    for (const tensor::Dispatch& dispatch : module.dispatches)
+      names.push_back(dispatch.name);
+    return CommandLineError(
+        "--dispatch=" + only + ": the module has no such dispatch" +
+        DidYouMean(only, names) + " (--part=program shows their names)");
   }
   return text;
 }
@@ -162,9 +168,10 @@ StatusOr<std::string> MakeText(const Options& options) {
 
 Status Dump(const Options& options) {
   if (options.emit == "netron" && options.output.empty()) {
-    return InvalidArgumentError(
+    return CommandLineError(
         "--emit=netron: expected -o FILE.onnx, as the format is binary");
   }
+  EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
   EMBER_ASSIGN_OR_RETURN(const std::string text, MakeText(options));
   if (!options.output.empty())
     return WriteFileAtomically(UserPath(options.output), text);

@@ -11,10 +11,13 @@
 #include "jit/c/target.h"
 #include "jit/target/compile_target.h"
 #include "tools/lib/bind.h"
+#include "tools/lib/command_line_error.h"
+#include "tools/lib/compile_targets.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/import_flags.h"
 #include "tools/lib/load_model.h"
 #include "tools/lib/native_files.h"
+#include "tools/lib/output_path.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/prejit.h"
 #include "tools/lib/table.h"
@@ -111,59 +114,6 @@ void Declare(Options& options, Flags& flags) {
       "vm-prejit model.vmfb --target=host --profile=model.profile -o app.vmfb");
 }
 
-// Adds the targets of a file, one per line. Text after a '#' is a comment.
-Status AddTargetsOfFile(const std::string& path,
-                        std::vector<std::string>& names) {
-  EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(UserPath(path)));
-  const size_t before = names.size();
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line(text.data() + begin, end - begin);
-    line = line.substr(0, line.find('#'));
-    const size_t first = line.find_first_not_of(" \t\r");
-    if (first != std::string_view::npos) {
-      const size_t last = line.find_last_not_of(" \t\r");
-      names.emplace_back(line.substr(first, last + 1 - first));
-    }
-    begin = end + 1;
-  }
-  if (names.size() > before) return OkStatus();
-  return InvalidArgumentError("'" + path +
-                              "': expected a target a line, found none");
-}
-
-// Splits the values of --target=T,T,@FILE.
-StatusOr<std::vector<std::string>> TargetNames(
-    const std::vector<std::string>& flags) {
-  std::vector<std::string> names;
-  for (const std::string& flag : flags) {
-    for (size_t begin = 0; begin <= flag.size();) {
-      const size_t end = std::min(flag.find(',', begin), flag.size());
-      const std::string name = flag.substr(begin, end - begin);
-      if (name.starts_with('@')) {
-        EMBER_RETURN_IF_ERROR(AddTargetsOfFile(name.substr(1), names));
-      } else {
-        names.push_back(name);
-      }
-      begin = end + 1;
-    }
-  }
-  return names;
-}
-
-StatusOr<std::vector<jit::CompileTarget>> TargetsOf(
-    const std::vector<std::string>& flags) {
-  const auto names = TargetNames(flags);
-  if (!names.ok()) return names.status().WithContext("--target");
-  std::vector<jit::CompileTarget> targets;
-  for (const std::string& name : *names) {
-    auto target = jit::FindCompileTarget(name);
-    if (!target.ok()) return target.status().WithContext("--target");
-    targets.push_back(*std::move(target));
-  }
-  return targets;
-}
-
 // Adds a section, in place of one for the same target.
 void Put(vm::NativeSection section, std::vector<vm::NativeSection>& natives) {
   std::erase_if(natives, [&](const vm::NativeSection& other) {
@@ -216,21 +166,29 @@ Status CheckFlags(const Options& options) {
   if (options.targets.empty() &&
       (options.profile.empty() || options.emit != "section" ||
        options.overlay)) {
-    return InvalidArgumentError(
+    return CommandLineError(
         "expected --target=T to say what kernels are for (see --list-targets)");
   }
   if (options.output.empty() && !options.overlay) {
-    return InvalidArgumentError(
+    return CommandLineError(
         "expected -o FILE to say where it goes (see --help)");
   }
   if (options.overlay && options.emit != "section") {
-    return InvalidArgumentError("--overlay: expected --emit=section, found " +
-                                options.emit);
+    return CommandLineError("--overlay: expected --emit=section, found " +
+                            options.emit);
   }
   if (options.hot <= 0 || options.hot > 100) {
-    return InvalidArgumentError("--hot: expected a number above 0, up to 100");
+    return CommandLineError("--hot: expected a number above 0, up to 100");
   }
   return OkStatus();
+}
+
+LibraryOptions LibraryOptionsOf(const Options& options) {
+  return {.kind = options.emit == "shared"   ? LibraryKind::kShared
+                  : options.emit == "static" ? LibraryKind::kStatic
+                                             : LibraryKind::kC,
+          .platform = options.platform,
+          .symbol = options.symbol};
 }
 
 // --emit=c and target c11 belong together: a C file must be compiled before it
@@ -240,14 +198,36 @@ Status CheckTargets(const Options& options,
   for (const jit::CompileTarget& target : targets) {
     const bool is_c = TargetText(target.target).name() == jit::c::kTargetName;
     if (is_c == (options.emit == "c")) continue;
-    return InvalidArgumentError(
+    return CommandLineError(
         is_c ? "--target=" + target.name + ": expected --emit=c, found " +
                    options.emit
              : "--emit=c: expected --target=c11, found " + target.name);
   }
-  if (options.emit != "c" || targets.size() == 1) return OkStatus();
-  return InvalidArgumentError("--emit=c: expected one --target, found " +
-                              std::to_string(targets.size()));
+  if (options.emit == "c" && targets.size() != 1) {
+    return CommandLineError("--emit=c: expected one --target, found " +
+                            std::to_string(targets.size()));
+  }
+  if (options.overlay && !options.output.empty() && targets.size() != 1) {
+    return CommandLineError("-o: expected one --target with --overlay, found " +
+                            std::to_string(targets.size()));
+  }
+  if (options.emit == "section") return OkStatus();
+  std::vector<std::string_view> names;
+  for (const jit::CompileTarget& target : targets)
+    names.push_back(target.target);
+  return CheckNativeLibrary(names, LibraryOptionsOf(options));
+}
+
+// The files that are written, before any kernel is made.
+Status CheckFiles(const Options& options,
+                  const std::vector<jit::CompileTarget>& targets) {
+  EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
+  if (!options.overlay || !options.output.empty()) return OkStatus();
+  for (const jit::CompileTarget& target : targets) {
+    EMBER_RETURN_IF_ERROR(CheckOutputFile(
+        "--overlay", OverlayPath(options.models[0], target.name)));
+  }
+  return OkStatus();
 }
 
 // Overlays, libraries and profiles refer to a module by its contents, so the
@@ -282,11 +262,6 @@ Status WriteFiles(const Options& options, vm::ModuleDefinition definition,
                   const std::vector<jit::CompileTarget>& targets,
                   std::vector<Prejitted> made) {
   if (options.overlay) {
-    if (!options.output.empty() && made.size() != 1) {
-      return InvalidArgumentError(
-          "-o: expected one --target with --overlay, found " +
-          std::to_string(made.size()));
-    }
     for (size_t i = 0; i < made.size(); ++i) {
       const std::string path =
           options.output.empty()
@@ -297,14 +272,8 @@ Status WriteFiles(const Options& options, vm::ModuleDefinition definition,
     return OkStatus();
   }
   if (options.emit != "section") {
-    return WriteNativeLibrary(
-        definition, made,
-        {.kind = options.emit == "shared"   ? LibraryKind::kShared
-                 : options.emit == "static" ? LibraryKind::kStatic
-                                            : LibraryKind::kC,
-         .platform = options.platform,
-         .symbol = options.symbol},
-        options.output);
+    return WriteNativeLibrary(definition, made, LibraryOptionsOf(options),
+                              options.output);
   }
   for (Prejitted& one : made)
     Put(SectionOf(std::move(one)), definition.natives);
@@ -325,8 +294,9 @@ Status Run(const Options& options) {
   }
   EMBER_RETURN_IF_ERROR(CheckFlags(options));
   EMBER_ASSIGN_OR_RETURN(const std::vector<jit::CompileTarget> targets,
-                         TargetsOf(options.targets));
+                         FindCompileTargets(options.targets));
   EMBER_RETURN_IF_ERROR(CheckTargets(options, targets));
+  EMBER_RETURN_IF_ERROR(CheckFiles(options, targets));
   EMBER_ASSIGN_OR_RETURN(const LoadOptions load, LoadOptionsOf(options.import));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));

@@ -1,20 +1,18 @@
 // vm-run: runs a module, or a model compiled in memory, on given or
 // random inputs.
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/file.h"
 #include "base/one_line.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/chrome_trace.h"
+#include "tools/lib/command_line_error.h"
 #include "tools/lib/compare.h"
 #include "tools/lib/compile_limits.h"
 #include "tools/lib/device.h"
@@ -25,13 +23,16 @@
 #include "tools/lib/kernel_checks.h"
 #include "tools/lib/limits.h"
 #include "tools/lib/load_model.h"
+#include "tools/lib/output_path.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/peak.h"
 #include "tools/lib/placement.h"
 #include "tools/lib/profile.h"
 #include "tools/lib/shadow.h"
+#include "tools/lib/statistics.h"
 #include "tools/lib/tensor_print.h"
 #include "tools/lib/tier.h"
+#include "tools/lib/time_limit.h"
 #include "vm/format/recorded_profile.h"
 #include "vm/isa/limits.h"
 #include "vm/runtime/device_session.h"
@@ -55,6 +56,7 @@ struct Options {
   bool profile = false, explain = false, list_devices = false;
   RoundingFlags rounding;
   bool no_side_by_side = false;
+  MissingInputs missing;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -65,22 +67,28 @@ void Declare(Options& options, Flags& flags) {
       "@x.pb (ONNX\n"
       "tensor, sequence, optional or map), 2xstring=a,b, 2x3xf32=@raw.bin, or "
       "2x3xf32 (random).\n"
-      "Without NAME: in order. Inputs not given are random: floats in "
-      "[-1, 1), integers 0 or 1.\n"
-      "One of which the model gives no rank has the dims of its value; state "
+      "Without NAME: in order. Without any --input all are random, which "
+      "stderr says: floats\n"
+      "in [-1, 1), integers 0 or 1. An input of which the model gives no rank "
+      "has the dims of its value; state "
       "that "
       "the model keeps\nis zero.");
   AddImportFlags(flags, &options.import);
+  options.missing.AddFlag(flags);
   flags.Add("seed", &options.seed, "N", "For random inputs.");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
-            "Writes a result: .npy, .pb, or raw with any other ending.");
+            "Writes a result: .npy, .pb, or raw elements to .bin, .raw or a "
+            "name without ending.");
   flags.Add(
       "expected", &options.expected, "[NAME=]@FILE",
       "Compares a result with a file (.npy, .pb) or a VALUE as of --input; "
       "exit status 1 and\n"
       "the first element that differs if |got - want| > atol + rtol * |want|.");
-  flags.Add("rtol", &options.rtol, "X", "Relative tolerance of --expected.");
-  flags.Add("atol", &options.atol, "X", "Absolute tolerance of --expected.");
+  flags.Add("rtol", &options.rtol, "X",
+            "Relative tolerance of --expected, of floats.");
+  flags.Add("atol", &options.atol, "X",
+            "Absolute tolerance of --expected. Integers may be apart by it, "
+            "too.");
   flags.AddChoice("print", &options.print, {"full", "summary", "none"},
                   "How results are printed.");
   flags.Add("threads", &options.threads, "N",
@@ -121,8 +129,8 @@ void Declare(Options& options, Flags& flags) {
       "Prints the devices of each driver, or why it has none, and "
       "stops.");
   flags.Add("runs", &options.runs, "N",
-            "Runs so often; the profile leaves the first out. 0: once, or 11 "
-            "times to explain.");
+            "Runs so often, and prints how long a run took; the profile leaves "
+            "the first out. 0: once,\nor 11 times to explain.");
   flags.Add("profile", &options.profile,
             "Prints the dispatches by the time they took.");
   flags.Add("record", &options.record, "FILE",
@@ -151,16 +159,25 @@ void Declare(Options& options, Flags& flags) {
       "vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
 }
 
-Status CheckExpected(const Options& options, const vm::Module& module,
-                     const std::vector<vm::Tensor>& results) {
+// The tensors that results are compared with.
+StatusOr<std::vector<NumberedTensor>> ReadExpected(const Options& options,
+                                                   const vm::Module& module) {
   RandomTensors random(static_cast<uint64_t>(options.seed));
   StatusOr<std::vector<NumberedTensor>> wanted =
       ReadTensors(module, "result", options.expected, random);
   if (!wanted.ok()) return wanted.status().WithContext("--expected");
-  for (const NumberedTensor& want : *wanted) {
+  return wanted;
+}
+
+Status CheckExpected(const Options& options, const vm::Module& module,
+                     const std::vector<NumberedTensor>& wanted,
+                     const std::vector<vm::Tensor>& results) {
+  for (const NumberedTensor& want : wanted) {
     const std::string& name = module.results()[want.number].name;
     const Comparison comparison = Compare(results[want.number], want.tensor,
-                                          {options.rtol, options.atol});
+                                          {.rtol = options.rtol,
+                                           .atol = options.atol,
+                                           .uses_atol_for_integers = true});
     if (!comparison.equal) {
       return InvalidArgumentError(
           "result '" + name + "' is not as expected: " + comparison.message);
@@ -171,18 +188,33 @@ Status CheckExpected(const Options& options, const vm::Module& module,
   return OkStatus();
 }
 
-Status WriteOutputs(const Options& options, const vm::Module& module,
-                    const std::vector<vm::Tensor>& results) {
+// The paths of --output, of which the folders are there.
+StatusOr<std::vector<NamedPath>> OutputPaths(const Options& options) {
   std::vector<NamedPath> paths;
-  std::vector<std::optional<std::string>> names;
   for (const std::string& spec : options.outputs) {
     StatusOr<NamedPath> path = ParsePathSpec(spec);
     if (!path.ok()) return path.status().WithContext("--output");
-    names.push_back(path->name);
+    EMBER_RETURN_IF_ERROR(CheckTensorFile(path->path).WithContext("--output"));
+    EMBER_RETURN_IF_ERROR(CheckOutputFile("--output", path->path));
     paths.push_back(*std::move(path));
   }
-  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers,
-                         BindNames(module, "result", names));
+  return paths;
+}
+
+// The number of the result that each path is for.
+StatusOr<std::vector<size_t>> BindOutputs(const std::vector<NamedPath>& paths,
+                                          const vm::Module& module) {
+  std::vector<std::optional<std::string>> names;
+  for (const NamedPath& path : paths) names.push_back(path.name);
+  StatusOr<std::vector<size_t>> numbers = BindNames(module, "result", names);
+  if (!numbers.ok()) return numbers.status().WithContext("--output");
+  return numbers;
+}
+
+Status WriteOutputs(const std::vector<NamedPath>& paths,
+                    const std::vector<size_t>& numbers,
+                    const vm::Module& module,
+                    const std::vector<vm::Tensor>& results) {
   for (size_t i = 0; i < paths.size(); ++i) {
     EMBER_RETURN_IF_ERROR(WriteTensorFile(
         paths[i].path, module.results()[numbers[i]].name, results[numbers[i]]));
@@ -254,12 +286,12 @@ StatusOr<std::shared_ptr<Shadow>> OpenShadow(const Options& options,
                                              const hal::Device& device) {
   if (options.shadow.empty()) return std::shared_ptr<Shadow>();
   if (!device.is_host()) {
-    return UnimplementedError(
+    return CommandLineError(
         "--shadow: expected --device=cpu, found " + options.device +
         "; vm-diff -b device:" + options.device + " compares its kernels");
   }
   if (options.tier == "0") {
-    return InvalidArgumentError(
+    return CommandLineError(
         "--shadow: expected a --tier with kernels to check, found 0");
   }
   return std::make_shared<Shadow>(ShadowOptions{
@@ -303,31 +335,81 @@ StatusOr<std::string> ExplainPlacement(const Options& options,
                           options.device);
 }
 
-// Makes the folder that kernels are written to. Errors are reported before the
-// model runs, as kernels are written later.
-Status MakeDumpFolder(const std::string& folder) {
-  if (folder.empty()) return OkStatus();
-  const bool is_made = mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST;
-  // The slash makes access() fail for a file.
-  if (is_made && access((folder + "/").c_str(), W_OK | X_OK) == 0)
-    return OkStatus();
-  return InvalidArgumentError(
-      "--dump-kernels: expected a folder to write to, "
-      "found '" +
-      folder + "': " + std::strerror(errno));
+TierOptions TierOptionsOf(const Options& options) {
+  return {.tier = options.tier,
+          .jit = options.jit,
+          .dump_folder = UserPath(options.dump_kernels),
+          .schedule_folder = UserPath(options.schedules),
+          .cache = CacheOptionsOf(options.cache),
+          .rounding = options.rounding,
+          .checks = options.checks,
+          .native = options.native,
+          .model = options.models[0]};
 }
 
-Status Run(const Options& options) {
+// Returns an error that does not depend on the model.
+Status CheckOptions(const Options& options) {
+  EMBER_RETURN_IF_ERROR(CheckTierOptions(TierOptionsOf(options)));
+  EMBER_RETURN_IF_ERROR(
+      MakeOutputFolder("--dump-kernels", options.dump_kernels));
+  EMBER_RETURN_IF_ERROR(CheckOutputFile("--trace", options.trace));
+  EMBER_RETURN_IF_ERROR(CheckOutputFile("--record", options.record));
+  return CheckOutputFolder("--shadow", options.shadow);
+}
+
+// Calls the session as often as --runs says.
+StatusOr<std::vector<double>> TimeRuns(const Options& options,
+                                       vm::Session& session,
+                                       const hal::Device& device,
+                                       const std::vector<vm::Tensor>& inputs,
+                                       std::vector<vm::Tensor>* results) {
+  using Clock = std::chrono::steady_clock;
+  int64_t runs = options.runs;
+  if (runs == 0) runs = options.explain ? 11 : 1;
+  std::vector<double> milliseconds;
+  for (int64_t run = 0; run < runs; ++run) {
+    if (run == 1) session.ResetProfile();
+    const std::unique_ptr<TimeLimit> limit =
+        LimitRunOnDevice(options.limits, device, options.device);
+    const Clock::time_point begin = Clock::now();
+    const Status status = session.Run(inputs, results);
+    if (!status.ok()) return OnDevice(options.device, status);
+    constexpr size_t kMaxKept = 1'000'000;
+    if (milliseconds.size() < kMaxKept) {
+      milliseconds.push_back(
+          std::chrono::duration<double, std::milli>(Clock::now() - begin)
+              .count());
+    }
+  }
+  return milliseconds;
+}
+
+// "20 runs: the first 12.3 ms, the others 3.2 ms (median), 3.1 to 4.5 ms".
+void PrintLatency(std::vector<double> milliseconds) {
+  const double first = milliseconds.front();
+  const size_t runs = milliseconds.size();
+  milliseconds.erase(milliseconds.begin());
+  const Quantiles others(std::move(milliseconds));
+  std::printf(
+      "%zu runs: the first %.3g ms, the others %.3g ms (median), %.3g to %.3g "
+      "ms\n",
+      runs, first, others.At(0.5), others.At(0), others.At(1));
+}
+
+Status Run(Options& options) {
   if (options.list_devices) {
     std::fputs(DevicesText(hal::AllDrivers()).c_str(), stdout);
     return OkStatus();
   }
-  EMBER_RETURN_IF_ERROR(CheckTier(options.tier));
-  EMBER_RETURN_IF_ERROR(MakeDumpFolder(UserPath(options.dump_kernels)));
+  EMBER_RETURN_IF_ERROR(CheckOptions(options));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<NamedPath> outputs,
+                         OutputPaths(options));
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          OpenDevice(options.device, options.threads,
                                     CacheOptionsOf(options.cache).folder));
   const int threads = device->host_runner().worker_count();
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<Shadow> shadow,
+                         OpenShadow(options, *device));
   EMBER_ASSIGN_OR_RETURN(LoadOptions load, LoadOptionsOf(options.import));
   load.inputs = options.inputs;
   EMBER_ASSIGN_OR_RETURN(
@@ -336,16 +418,19 @@ Status Run(const Options& options) {
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
   compile_limits = nullptr;
-  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<Shadow> shadow,
-                         OpenShadow(options, *device));
-  EMBER_ASSIGN_OR_RETURN(
-      Tier opened,
-      OpenTier(options.tier, *device, model.module,
-               UserPath(options.dump_kernels), UserPath(options.schedules),
-               CacheOptionsOf(options.cache), shadow, options.rounding,
-               options.checks, options.jit));
-  EMBER_RETURN_IF_ERROR(UseNativeKernels(options.native, device, model.module,
-                                         options.models[0], opened));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> output_numbers,
+                         BindOutputs(outputs, *model.module));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<NumberedTensor> expected,
+                         ReadExpected(options, *model.module));
+  RandomTensors random(static_cast<uint64_t>(options.seed));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
+                         BindInputs(*model.module, options.inputs, load.shapes,
+                                    random, options.limits, &options.missing));
+  options.missing.Report("vm-run", options.seed);
+  TierOptions tier_options = TierOptionsOf(options);
+  tier_options.wrapper = shadow;
+  EMBER_ASSIGN_OR_RETURN(Tier opened,
+                         OpenTier(tier_options, device, model.module));
   const Tier& tier = KeepTier(std::move(opened));
   vm::SessionOptions session_options = {
       .device = device,
@@ -360,19 +445,13 @@ Status Run(const Options& options) {
       vm::Session::Create(model.module, session_options);
   if (!created.ok()) return OnDevice(options.device, created.status());
   std::unique_ptr<vm::Session> session = *std::move(created);
-  RandomTensors random(static_cast<uint64_t>(options.seed));
-  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
-                         BindInputs(*model.module, options.inputs, load.shapes,
-                                    random, options.limits));
   std::vector<vm::Tensor> results;
-  int64_t runs = options.runs;
-  if (runs == 0) runs = options.explain ? 11 : 1;
-  for (int64_t run = 0; run < runs; ++run) {
-    if (run == 1) session->ResetProfile();
-    const Status status = session->Run(inputs, &results);
-    if (!status.ok()) return OnDevice(options.device, status);
-  }
+  EMBER_ASSIGN_OR_RETURN(
+      std::vector<double> milliseconds,
+      TimeRuns(options, *session, *device, inputs, &results));
+  EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   PrintResults(options, *model.module, results);
+  if (options.runs > 1) PrintLatency(std::move(milliseconds));
   const Placement placement = PlacementOf(session->Profile());
   if (!device->is_host() && placement.on_host > 0 && !options.explain) {
     std::fprintf(stderr, "vm-run: %s (see --explain)\n",
@@ -385,7 +464,8 @@ Status Run(const Options& options) {
                    .c_str(),
                stdout);
   }
-  EMBER_RETURN_IF_ERROR(WriteOutputs(options, *model.module, results));
+  EMBER_RETURN_IF_ERROR(
+      WriteOutputs(outputs, output_numbers, *model.module, results));
   if (!options.trace.empty()) {
     EMBER_RETURN_IF_ERROR(
         WriteTrace(options.trace, options.models[0], *session));
@@ -409,7 +489,7 @@ Status Run(const Options& options) {
   if (options.profile || options.explain)
     std::fputs(JitText(tier, *model.module).c_str(), stdout);
   if (shadow != nullptr) EMBER_RETURN_IF_ERROR(CheckShadow(*shadow));
-  return CheckExpected(options, *model.module, results);
+  return CheckExpected(options, *model.module, expected, results);
 }
 
 }  // namespace

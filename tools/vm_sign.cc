@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "tools/lib/command_line_error.h"
 #include "tools/lib/flags.h"
+#include "tools/lib/output_path.h"
 #include "tools/lib/sign.h"
 
 namespace ember::tools {
@@ -29,7 +31,7 @@ Status Run(const Options& options) {
   if (!options.make_keys.empty()) {
     if (!options.models.empty() || !options.key.empty() ||
         !options.output.empty()) {
-      return InvalidArgumentError(
+      return CommandLineError(
           "--make-keys: expected nothing beside it, as it signs nothing");
     }
     EMBER_RETURN_IF_ERROR(MakeKeys(options.make_keys));
@@ -40,9 +42,10 @@ Status Run(const Options& options) {
     return OkStatus();
   }
   if (options.models.empty() || options.key.empty() || options.output.empty()) {
-    return InvalidArgumentError(
+    return CommandLineError(
         "expected MODEL.vmfb, --key=NAME.secret and -o FILE (see --help)");
   }
+  EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
   return SignModule(options.models[0], options.key, options.output);
 }
 

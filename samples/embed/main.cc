@@ -40,10 +40,15 @@ Status CompileAndRun(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Status status = argc == 2
-                            ? CompileAndRun(argv[1])
-                            : InvalidArgumentError("usage: embed MODEL.onnx");
-  if (!status.ok())
-    std::fprintf(stderr, "embed: %s\n", std::string(status.message()).c_str());
-  return status.ok() ? 0 : 1;
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: embed MODEL.onnx\n");
+    return 2;
+  }
+  Status status = CompileAndRun(argv[1]);
+  // A full disk, for example.
+  if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
+    status = FailedPreconditionError("cannot write to stdout");
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "embed: %s\n", std::string(status.message()).c_str());
+  return 1;
 }

@@ -11,3 +11,8 @@ if "$1" "$0" 2>"${TEST_TMPDIR:-/tmp}/error.txt"; then
 fi
 cat "${TEST_TMPDIR:-/tmp}/error.txt"
 grep -q '^module_load_file: .*: module file: expected ' "${TEST_TMPDIR:-/tmp}/error.txt"
+if "$1" "$2" >/dev/full 2>"${TEST_TMPDIR:-/tmp}/error.txt"; then
+  echo "FAILED: results that were lost were no error" >&2
+  exit 1
+fi
+grep -qx 'cannot write to stdout' "${TEST_TMPDIR:-/tmp}/error.txt"

@@ -138,5 +138,10 @@ int main(int argc, char** argv) {
     ember->session_release(session);
   }
   ember->module_release(module);
+  /* A full disk, for example. */
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "cannot write to stdout\n");
+    failed = 1;
+  }
   return failed;
 }

@@ -293,5 +293,8 @@ int main(int argc, char** argv) {
   ember->session_release(session);
   ember->module_release(module);
   FreeImage(&image);
+  /* A full disk, for example. */
+  if (!failed && (fflush(stdout) != 0 || ferror(stdout)))
+    failed = Fail("stdout", "cannot be written");
   return failed;
 }

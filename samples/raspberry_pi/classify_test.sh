@@ -40,3 +40,8 @@ fails 'expected a width and height' "$model" "$work/wide.pgm"
 fails 'module file' "$image" "$image"
 fails 'usage: classify' "$model"
 fails 'usage: classify' "$model" "$image" --std=0,1,1
+if "$program" "$model" "$image" >/dev/full 2>"$work/error.txt"; then
+  echo "FAILED: results that were lost were no error" >&2
+  exit 1
+fi
+grep -q 'cannot be written' "$work/error.txt"

@@ -259,7 +259,7 @@ Status CheckOptions(const Options& options) {
     return InvalidArgumentError("--bless: expected --tier=1 or 2, found " +
                                 options.run.tier);
   }
-  return tools::CheckTier(options.run.tier);
+  return tools::CheckTierOptions({.tier = options.run.tier});
 }
 
 std::string FindManifest(const Options& options) {

@@ -206,8 +206,8 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
   session_options.device = *device;
   session_options.strings = vm::NewStringSupport;
   session_options.device_support = vm::NewDeviceSupport;
-  const auto tier = tools::OpenTier(options.tier, **device, *module, "", "", {},
-                                    nullptr, {}, options.checks);
+  const auto tier = tools::OpenTier(
+      {.tier = options.tier, .checks = options.checks}, *device, *module);
   if (!tier.ok()) return Failed(Stage::kRun, tier.status());
   session_options.tiering = tier->tiering;
   auto session = vm::Session::Create(*module, session_options);

@@ -31,9 +31,11 @@ StatusOr<std::unique_ptr<TimedModel>> TimedModel::Create(
   EMBER_ASSIGN_OR_RETURN(timed->module_,
                          vm::Module::FromDefinition(std::move(definition)));
   EMBER_ASSIGN_OR_RETURN(timed->device_, tools::OpenDevice("cpu", 1));
-  EMBER_ASSIGN_OR_RETURN(
-      timed->tier_, tools::OpenTier("2", *timed->device_, timed->module_, "",
-                                    schedule_folder));
+  EMBER_ASSIGN_OR_RETURN(timed->tier_,
+                         tools::OpenTier({.tier = "2",
+                                          .schedule_folder = schedule_folder,
+                                          .has_schedules_of_others = true},
+                                         timed->device_, timed->module_));
   EMBER_ASSIGN_OR_RETURN(timed->session_, timed->NewSession(false));
   tools::RandomTensors random(0);
   EMBER_ASSIGN_OR_RETURN(timed->inputs_,

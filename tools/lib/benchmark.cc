@@ -18,6 +18,7 @@
 #include "tools/lib/statistics.h"
 #include "tools/lib/thread_waits.h"
 #include "tools/lib/tier.h"
+#include "tools/lib/time_limit.h"
 #include "vm/runtime/device_session.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
@@ -52,8 +53,12 @@ StatusOr<bool> WaitForTurn(int file) {
 class Caller {
  public:
   Caller(vm::Session& session, const std::vector<vm::Tensor>& inputs,
-         int64_t turns)
-      : session_(session), inputs_(inputs), turns_(static_cast<int>(turns)) {}
+         const BenchmarkOptions& options, const hal::Device& device)
+      : session_(session),
+        inputs_(inputs),
+        options_(options),
+        device_(device),
+        turns_(static_cast<int>(options.turns)) {}
 
   // False, without a call, if the process has made its last call.
   StatusOr<bool> Call() {
@@ -61,6 +66,8 @@ class Caller {
       EMBER_ASSIGN_OR_RETURN(const bool is_next, WaitForTurn(turns_));
       if (!is_next) return false;
     }
+    const std::unique_ptr<TimeLimit> limit =
+        LimitRunOnDevice(options_.limits, device_, options_.device);
     const double waited = threads_.milliseconds();
     const Clock::time_point begin = Clock::now();
     EMBER_RETURN_IF_ERROR(session_.Run(inputs_, &results_));
@@ -80,6 +87,8 @@ class Caller {
   vm::Session& session_;
   const std::vector<vm::Tensor>& inputs_;
   std::vector<vm::Tensor> results_;
+  const BenchmarkOptions& options_;
+  const hal::Device& device_;
   const int turns_;
   // Counts the calling thread and the device's threads. Compiling threads start
   // only with the first job, so they are not among them.
@@ -88,6 +97,18 @@ class Caller {
   std::vector<double> waits_;
   double last_ms_ = 0;
 };
+
+TierOptions TierOptionsOf(const BenchmarkOptions& options) {
+  return {.tier = options.tier,
+          .jit = options.jit,
+          .schedule_folder = options.schedules,
+          .has_schedules_of_others = options.has_schedules_of_others,
+          .cache = options.cache,
+          .rounding = options.rounding,
+          .checks = options.checks,
+          .native = options.native,
+          .model = options.model};
+}
 
 Status WarmUp(const BenchmarkOptions& options, const Tier& tier,
               const vm::Session& session, Caller& caller, Measurement& m) {
@@ -145,20 +166,18 @@ void AddDeviceWork(const std::string& device, const vm::Session& session,
 StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   Measurement m;
   Clock::time_point start = Clock::now();
+  const TierOptions tier_options = TierOptionsOf(options);
+  EMBER_RETURN_IF_ERROR(CheckTierOptions(tier_options));
+  EMBER_ASSIGN_OR_RETURN(
+      std::shared_ptr<hal::Device> device,
+      OpenDevice(options.device, options.threads, options.cache.folder));
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompileLimits> compile_limits,
                          CompileLimits::Start(options.limits, options.model));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.model, options.load));
   compile_limits = nullptr;
-  EMBER_ASSIGN_OR_RETURN(
-      std::shared_ptr<hal::Device> device,
-      OpenDevice(options.device, options.threads, options.cache.folder));
-  EMBER_ASSIGN_OR_RETURN(
-      Tier tier, OpenTier(options.tier, *device, model.module, "",
-                          options.schedules, options.cache, nullptr,
-                          options.rounding, options.checks, options.jit));
-  EMBER_RETURN_IF_ERROR(UseNativeKernels(options.native, device, model.module,
-                                         options.model, tier));
+  EMBER_ASSIGN_OR_RETURN(Tier tier,
+                         OpenTier(tier_options, device, model.module));
   vm::SessionOptions session_options = {
       .device = device,
       .device_support = vm::NewDeviceSupport,
@@ -170,13 +189,17 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
                          vm::Session::Create(model.module, session_options));
   m.load_ms = MillisecondsSince(start);
 
-  RandomTensors random(0);
+  constexpr uint64_t kSeed = 0;
+  RandomTensors random(kSeed);
+  MissingInputs missing = options.missing;
   EMBER_ASSIGN_OR_RETURN(
       const std::vector<vm::Tensor> inputs,
       BindInputs(*model.module, options.load.inputs, options.load.shapes,
-                 random, options.limits));
-  Caller caller(*session, inputs, options.turns);
+                 random, options.limits, &missing));
+  if (options.reports_random) missing.Report("vm-bench", kSeed);
+  Caller caller(*session, inputs, options, *device);
   EMBER_RETURN_IF_ERROR(caller.Call().status());
+  EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   m.first_ms = m.load_ms + caller.last_ms();
   EMBER_RETURN_IF_ERROR(WarmUp(options, tier, *session, caller, m));
   session->ResetProfile();

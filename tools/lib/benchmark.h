@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "jit/cache/cache_options.h"
+#include "tools/lib/bind.h"
 #include "tools/lib/cancel_latency.h"
 #include "tools/lib/kernel_checks.h"
 #include "tools/lib/limits.h"
@@ -29,14 +30,17 @@ struct BenchmarkOptions {
   std::string tier = "auto";  // see tools/lib/tier.h
   std::string jit = "auto";   // see AddJitFlag
   jit::CacheOptions cache;    // without a folder there is no cache
-  std::string schedules;      // a folder with schedules; see tools/lib/tier.h
+  std::string schedules;      // TierOptions::schedule_folder
+  bool has_schedules_of_others = false;
   RoundingFlags rounding;
   KernelCheckFlags checks;
   NativeFlags native;
   bool no_side_by_side = false;
   int64_t threads = 1;
   LimitFlags limits;
-  LoadOptions load;  // inputs without a value there are random
+  LoadOptions load;             // shapes and inputs
+  MissingInputs missing;        // inputs that are not given
+  bool reports_random = false;  // on stderr, if some are random
   // Calls before the measured ones: at least `warmup`, and then more until
   // every dispatch has its final kernel, but for at most `settle_seconds`.
   int64_t warmup = 5;

@@ -1,12 +1,15 @@
 #include "tools/lib/bind.h"
 
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/one_line.h"
 #include "frontends/frontend.h"
+#include "tools/lib/command_line_error.h"
 #include "tools/lib/onnx_data.h"
 #include "tools/lib/paths.h"
 #include "vm/runtime/default_limits.h"
@@ -99,10 +102,10 @@ Status BindShapes(const vm::Module& module,
              *shapes[i].dims[d] == signature.dims[d];
     }
     if (!fits) {
-      return InvalidArgumentError("--shape of input '" + signature.name +
-                                  "': expected " +
-                                  vm::SignatureText(module.entry(), signature) +
-                                  ", found " + ShapeText(shapes[i]));
+      return CommandLineError("--shape of input '" + signature.name +
+                              "': expected " +
+                              vm::SignatureText(module.entry(), signature) +
+                              ", found " + ShapeText(shapes[i]));
     }
     BindSymbols(signature, shapes[i].dims, symbols);
   }
@@ -121,7 +124,58 @@ std::optional<NamedPath> ProtoPath(const std::string& spec) {
   return *path;
 }
 
+// "a, b and 3 more".
+std::string ListText(const std::vector<std::string>& parts) {
+  constexpr size_t kMaxShown = 8;
+  std::string text;
+  for (size_t i = 0; i < parts.size() && i < kMaxShown; ++i)
+    text += (text.empty() ? "" : ", ") + parts[i];
+  if (parts.size() > kMaxShown)
+    text += " and " + std::to_string(parts.size() - kMaxShown) + " more";
+  return text;
+}
+
+bool IsState(const vm::TensorSignature& signature) {
+  return signature.logical_type == frontends::kStateType;
+}
+
+// An error if inputs are given, but not all.
+Status CheckAllGiven(const vm::Module& module,
+                     const std::vector<std::optional<vm::Tensor>>& given) {
+  std::vector<std::string> missing;
+  const vm::TensorSignature* first = nullptr;
+  bool has_given = false;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const vm::TensorSignature& signature = module.inputs()[i];
+    has_given |= given[i].has_value();
+    if (given[i] || IsState(signature)) continue;
+    if (first == nullptr) first = &signature;
+    missing.push_back(signature.name + ": " +
+                      vm::SignatureText(module.entry(), signature));
+  }
+  if (!has_given || missing.empty()) return OkStatus();
+  return CommandLineError(
+      std::to_string(missing.size()) + " of " + std::to_string(given.size()) +
+      (missing.size() == 1 ? " inputs is" : " inputs are") +
+      " not given: " + ListText(missing) + "; expected --input=" + first->name +
+      "=" + vm::SignatureText(module.entry(), *first) +
+      "=VALUE or --input=" + first->name + "=@FILE.npy" +
+      (missing.size() > 1 ? " and so on" : "") + ", or --random-inputs");
+}
+
 }  // namespace
+
+void MissingInputs::AddFlag(Flags& flags) {
+  flags.Add("random-inputs", &may_be_random,
+            "Inputs that are not given are random although others are given.");
+}
+
+void MissingInputs::Report(std::string_view tool, int64_t seed) const {
+  if (made.empty()) return;
+  std::fprintf(stderr, "%s: random inputs (seed %lld): %s\n",
+               std::string(tool).c_str(), static_cast<long long>(seed),
+               OnOneLine(ListText(made)).c_str());
+}
 
 std::string DescribeSignatures(
     const vm::Program& program,
@@ -150,15 +204,15 @@ StatusOr<std::vector<size_t>> BindNames(
       ++number;
     }
     if (number == signatures.size()) {
-      return InvalidArgumentError(
+      return CommandLineError(
           (name ? "no " + std::string(what) + " '" + *name + "'; "
                 : "more than " + std::to_string(signatures.size()) + " " +
                       std::string(what) + "s; ") +
           there);
     }
     if (taken[number]) {
-      return InvalidArgumentError(std::string(what) + " '" + *name +
-                                  "' is given twice; " + there);
+      return CommandLineError(std::string(what) + " '" + *name +
+                              "' is given twice; " + there);
     }
     taken[number] = true;
     numbers.push_back(number);
@@ -170,7 +224,7 @@ Status AddInitialState(const vm::Module& module,
                        std::vector<vm::Tensor>& inputs) {
   for (size_t i = inputs.size(); i < module.inputs().size(); ++i) {
     const vm::TensorSignature& signature = module.inputs()[i];
-    if (signature.logical_type != frontends::kStateType) return OkStatus();
+    if (!IsState(signature)) return OkStatus();
     EMBER_ASSIGN_OR_RETURN(vm::Tensor zeros,
                            Zeros(signature.type, ChooseDims(signature, {})));
     inputs.push_back(std::move(zeros));
@@ -217,7 +271,7 @@ StatusOr<std::vector<NumberedTensor>> ReadTensors(
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
     const std::vector<NamedShape>& shapes, RandomTensors& random,
-    const LimitFlags& limits) {
+    const LimitFlags& limits, MissingInputs* missing) {
   vm::SessionOptions session;
   EMBER_RETURN_IF_ERROR(SetLimits(limits, session));
   int64_t left = session.memory_limit;
@@ -234,19 +288,23 @@ StatusOr<std::vector<vm::Tensor>> BindInputs(
     BindSymbols(module.inputs()[one.number], dims, symbols);
     bound[one.number] = std::move(one.tensor);
   }
+  if (missing != nullptr && !missing->may_be_random)
+    EMBER_RETURN_IF_ERROR(CheckAllGiven(module, bound));
   std::vector<vm::Tensor> inputs;
   for (size_t i = 0; i < bound.size(); ++i) {
     const vm::TensorSignature& signature = module.inputs()[i];
     if (!bound[i]) {
       std::vector<int64_t> dims = ChooseDims(signature, symbols);
       EMBER_RETURN_IF_ERROR(TakeMemory(signature, dims, left));
-      if (signature.logical_type == frontends::kStateType) {
+      if (IsState(signature)) {
         EMBER_ASSIGN_OR_RETURN(bound[i], Zeros(signature.type, dims));
       } else {
         EMBER_ASSIGN_OR_RETURN(
             bound[i], RandomTensor({signature.type, std::move(dims),
                                     signature.logical_type == vm::kStringType},
                                    random));
+        if (missing != nullptr)
+          missing->made.push_back(signature.name + ": " + bound[i]->TypeText());
       }
     }
     inputs.push_back(*std::move(bound[i]));

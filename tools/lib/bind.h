@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "tools/lib/flags.h"
 #include "tools/lib/limits.h"
 #include "tools/lib/tensor_spec.h"
 #include "vm/runtime/module.h"
@@ -21,14 +22,27 @@
 
 namespace ember::tools {
 
-// Returns one tensor per input. Inputs that are not given are random, or zeros
-// if they are state. `limits` bounds the memory of tensors that are made here
-// by --max-memory, with 64 bytes for each string. Types are checked when the
-// session runs.
+// The rule for inputs that the command line does not give.
+struct MissingInputs {
+  // Declares --random-inputs. This object must outlive the parsing.
+  void AddFlag(Flags& flags);
+  // Says on stderr which inputs are random, if some are.
+  void Report(std::string_view tool, int64_t seed) const;
+
+  // False: if some inputs are given and some are not, those are an error. If
+  // none is given all are random, as in a first try of a model.
+  bool may_be_random = false;
+  std::vector<std::string> made;  // by BindInputs: "image: 1x1x28x28xf32"
+};
+
+// One tensor per input. An input that is not given is zeros if it is state, and
+// random otherwise, as far as `missing` allows; null allows all. Types are
+// checked when the session runs. limits: of what is made so, which may be as
+// much as --max-memory says, strings with 64 bytes for each.
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
     const std::vector<NamedShape>& shapes, RandomTensors& random,
-    const LimitFlags& limits = {});
+    const LimitFlags& limits = {}, MissingInputs* missing = nullptr);
 
 // Appends zeros for the inputs after the given ones that are the state before
 // the first run (frontends::kStateType).

@@ -1,6 +1,7 @@
 #include "tools/lib/bind.h"
 
 #include "gtest/gtest.h"
+#include "tools/lib/command_line_error.h"
 #include "vm/isa/text.h"
 
 namespace ember::tools {
@@ -56,6 +57,28 @@ TEST_F(BindTest, OpenDimsComeFromShapesThenOtherInputsThenAreOne) {
   EXPECT_EQ(Types({}, {"x=3x4"}), "3x4xf32 3xi64");
   EXPECT_EQ(Types({}, {"mask=5"}), "5x4xf32 5xi64");
   EXPECT_EQ(Types({"mask=2xi64=1"}, {}), "2x4xf32 2xi64");
+}
+
+TEST_F(BindTest, MissingInputsAreAnErrorBesideGivenOnes) {
+  const auto bind = [&](const std::vector<std::string>& specs,
+                        MissingInputs missing) {
+    RandomTensors random(1);
+    const StatusOr<std::vector<vm::Tensor>> inputs =
+        BindInputs(*module_, specs, {}, random, {}, &missing);
+    std::string text(inputs.status().message());
+    EXPECT_EQ(text.empty(), !IsCommandLineError(inputs.status()));
+    for (const std::string& made : missing.made) text += "{" + made + "}";
+    return text;
+  };
+  EXPECT_EQ(bind({"mask=2xi64=1"}, {}),
+            "1 of 2 inputs is not given: x: Nx4xf32; expected "
+            "--input=x=Nx4xf32=VALUE or --input=x=@FILE.npy, or "
+            "--random-inputs");
+  EXPECT_EQ(bind({"mask=2xi64=1"}, {.may_be_random = true, .made = {}}),
+            "{x: 2x4xf32}");
+  EXPECT_EQ(bind({}, {}), "{x: 1x4xf32}{mask: 1xi64}");
+  EXPECT_EQ(bind({"2x4xf32=1", "2xi64=1"}, {}), "");
+  EXPECT_EQ(bind({"2x4xf32", "2xi64"}, {}), "") << "random as it says";
 }
 
 TEST_F(BindTest, NamesAndOrder) {

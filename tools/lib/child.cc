@@ -1,5 +1,6 @@
 #include "tools/lib/child.h"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,16 +9,25 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tools/lib/command_line_error.h"
+
 namespace ember::tools {
 namespace {
 
-// The child writes the status code as one byte to the pipe, then the answer or
-// the message.
+// The pipe carries the status code as one byte, with kCommandLine for an error
+// of the command line, then the answer or the message.
+constexpr unsigned char kCommandLine = 0x80;
+
 [[noreturn]] void RunChild(const std::function<StatusOr<std::string>()>& work,
-                           unsigned timeout, int pipe_end) {
+                           unsigned timeout, pid_t parent, int pipe_end) {
+  // The child ends with its parent, however that one ends.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // it ended before the line above
   alarm(timeout);
   const StatusOr<std::string> result = work();
-  std::string sent(1, static_cast<char>(result.status().code()));
+  auto first = static_cast<unsigned char>(result.status().code());
+  if (IsCommandLineError(result.status())) first |= kCommandLine;
+  std::string sent(1, static_cast<char>(first));
   sent += result.ok() ? *result : std::string(result.status().message());
   size_t written = 0;
   while (written < sent.size()) {
@@ -51,14 +61,14 @@ StatusOr<std::string> RunInChild(
   int ends[2];
   if (pipe(ends) != 0)
     return InternalError(std::string("pipe: ") + std::strerror(errno));
-  // Otherwise the child would print what is buffered a second time.
-  std::fflush(nullptr);
+  std::fflush(nullptr);  // or the child would print it again
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0)
     return InternalError(std::string("fork: ") + std::strerror(errno));
   if (child == 0) {
     close(ends[0]);
-    RunChild(work, timeout_seconds, ends[1]);
+    RunChild(work, timeout_seconds, parent, ends[1]);
   }
   close(ends[1]);
   const std::string received = ReadAll(ends[0]);
@@ -77,9 +87,11 @@ StatusOr<std::string> RunInChild(
     return InternalError("ended early with exit status " +
                          std::to_string(WEXITSTATUS(state)));
   }
-  const StatusCode code = static_cast<StatusCode>(received[0]);
+  const auto first = static_cast<unsigned char>(received[0]);
+  const auto code = static_cast<StatusCode>(first & ~kCommandLine);
   if (code == StatusCode::kOk) return received.substr(1);
-  return Status(code, received.substr(1));
+  const Status error(code, received.substr(1));
+  return (first & kCommandLine) != 0 ? AsCommandLineError(error) : error;
 }
 
 }  // namespace ember::tools

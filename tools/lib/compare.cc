@@ -26,6 +26,19 @@ bool Within(double distance, double want, const Tolerance& tolerance) {
          distance <= tolerance.atol + tolerance.rtol * std::abs(want);
 }
 
+// Distance of two integers or bools, which is exact before it is rounded.
+double IntegerDistance(const vm::Tensor& got, const vm::Tensor& want,
+                       int64_t index) {
+  const int64_t a = IntegerElement(got, index);
+  const int64_t b = IntegerElement(want, index);
+  const bool is_less = got.type == DType::kU64
+                           ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b)
+                           : a < b;
+  const auto low = static_cast<uint64_t>(is_less ? a : b);
+  const auto high = static_cast<uint64_t>(is_less ? b : a);
+  return static_cast<double>(high - low);
+}
+
 }  // namespace
 
 int64_t IntegerStepsOfNote(std::string_view note) {
@@ -46,9 +59,13 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
         std::numeric_limits<double>::infinity();
     return result;
   }
-  const int64_t steps = IsInteger(got.type) && DTypeByteSize(got.type) <= 2
-                            ? tolerance.integer_steps
-                            : 0;
+  double steps = 0;
+  if (IsInteger(got.type)) {
+    if (DTypeByteSize(got.type) <= 2)
+      steps = static_cast<double>(tolerance.integer_steps);
+    if (tolerance.uses_atol_for_integers)
+      steps = std::max(steps, tolerance.atol);
+  }
   Tolerance of_type = tolerance;
   if (tolerance.allows_rounding && DTypeByteSize(got.type) < 4)
     of_type.rtol = std::max(of_type.rtol, TierTolerance(got.type));
@@ -62,16 +79,12 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
       continue;
     }
     const double want_element = FloatElement(want, i);
-    double distance = Distance(FloatElement(got, i), want_element);
-    bool equal = Within(distance, want_element, of_type);
-    if (!IsFloat(got.type)) {
-      equal = IntegerElement(got, i) == IntegerElement(want, i) ||
-              (steps > 0 && distance <= static_cast<double>(steps));
-      if (!equal)
-        distance =
-            // Large 64-bit integers that differ may round to the same double.
-            std::max(distance, 1.0);
-    }
+    const double distance = IsFloat(got.type)
+                                ? Distance(FloatElement(got, i), want_element)
+                                : IntegerDistance(got, want, i);
+    const bool equal = IsFloat(got.type)
+                           ? Within(distance, want_element, of_type)
+                           : distance <= steps;
     result.max_absolute = std::max(result.max_absolute, distance);
     if (std::abs(want_element) > tolerance.atol) {
       result.max_relative =

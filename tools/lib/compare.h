@@ -1,5 +1,5 @@
 // Compares tensors: floats by |got - want| <= atol + rtol * |want|, everything
-// else, strings too, exactly (but see integer_steps). NaN equals NaN;
+// else, strings too, exactly (but see Tolerance). NaN equals NaN;
 // infinities must agree.
 //
 //   Comparison c = Compare(got, want, {.rtol = 1e-3, .atol = 1e-5});
@@ -23,6 +23,8 @@ struct Tolerance {
   // be quantized values. Wider integers (indices, counts, sums) must always be
   // equal.
   int64_t integer_steps = 0;
+  // Integers may be apart by atol, too: by 2 if it is 2.5. Bools may not.
+  bool uses_atol_for_integers = false;
   // Floats narrower than f32 may differ by at least the TierTolerance of their
   // type: if two computations round differently, the difference of one unit in
   // the last place is more than `rtol`.

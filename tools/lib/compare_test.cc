@@ -116,6 +116,24 @@ TEST(CompareTest, SmallIntegersMayBeOffOnlyIfAsked) {
   EXPECT_FALSE(IsOneOff<uint8_t>(DType::kBool, {.integer_steps = 1}));
 }
 
+TEST(CompareTest, IntegersAreWithinAtolOnlyIfAsked) {
+  const Tolerance one = {.rtol = 1, .atol = 1, .uses_atol_for_integers = true};
+  EXPECT_TRUE(IsOneOff<uint8_t>(DType::kU8, one));
+  EXPECT_TRUE(IsOneOff<int64_t>(DType::kI64, one));
+  EXPECT_FALSE(IsOneOff<uint8_t>(DType::kBool, one));
+  EXPECT_FALSE(IsOneOff<int64_t>(
+      DType::kI64, {.atol = 0.9, .uses_atol_for_integers = true}));
+  EXPECT_FALSE(IsOneOff<int64_t>(DType::kI64, {.atol = 1}));
+  vm::Tensor a = *vm::Tensor::Allocate(DType::kU64, {});
+  vm::Tensor b = *vm::Tensor::Allocate(DType::kU64, {});
+  a.elements<uint64_t>()[0] = ~uint64_t{0};
+  b.elements<uint64_t>()[0] = ~uint64_t{0} - 1;
+  EXPECT_TRUE(Compare(a, b, one).equal) << "unsigned, past 53 bits";
+  b.elements<uint64_t>()[0] = ~uint64_t{0} - 2;
+  EXPECT_FALSE(Compare(a, b, one).equal);
+  EXPECT_EQ(Compare(a, b, one).max_absolute, 2);
+}
+
 TEST(CompareTest, NotesSayHowFarIntegersMayBeOff) {
   EXPECT_EQ(IntegerStepsOfNote("quantised: one step may differ"), 1);
   EXPECT_EQ(IntegerStepsOfNote("uint8 pixels: at most 1 off"), 1);

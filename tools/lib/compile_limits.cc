@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <utility>
 
@@ -20,13 +19,12 @@ std::string& MemoryMessage() {
   return *kMessage;
 }
 
-[[noreturn]] void End(const std::string& message) {
-  // The process ends with the same status if the write fails.
-  if (write(STDERR_FILENO, message.data(), message.size()) < 0) _exit(1);
+void MemoryIsOver() {
+  const std::string& message = MemoryMessage();
+  const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
+  static_cast<void>(written);
   _exit(1);
 }
-
-void MemoryIsOver() { End(MemoryMessage()); }
 
 // Bytes of private writable memory of this process, as RLIMIT_DATA counts them;
 // 0 if /proc does not say.
@@ -73,7 +71,7 @@ StatusOr<std::unique_ptr<CompileLimits>> CompileLimits::Start(
   if (options.max_seconds > 0) {
     char seconds[32];
     std::snprintf(seconds, sizeof(seconds), "%g", options.max_seconds);
-    limits->LimitTime(
+    limits->time_ = std::make_unique<TimeLimit>(
         options.max_seconds,
         Prefix(path) + seconds + " s (--max-seconds), found it going on\n");
   }
@@ -94,29 +92,8 @@ void CompileLimits::LimitMemory(int64_t bytes) {
   former_handler_ = std::set_new_handler(MemoryIsOver);
 }
 
-void CompileLimits::LimitTime(double seconds, std::string message) {
-  watch_ = std::thread([this, seconds, message = std::move(message)] {
-    std::unique_lock lock(mutex_);
-    // A time that a clock cannot hold is no limit either.
-    constexpr double kMaxSeconds = 1e9;
-    if (seconds > kMaxSeconds) return;
-    const auto end = std::chrono::steady_clock::now() +
-                     std::chrono::duration_cast<std::chrono::nanoseconds>(
-                         std::chrono::duration<double>(seconds));
-    if (!changed_.wait_until(lock, end, [this] { return is_done_; }))
-      End(message);
-  });
-}
-
 CompileLimits::~CompileLimits() {
-  if (watch_.joinable()) {
-    {
-      const std::lock_guard lock(mutex_);
-      is_done_ = true;
-    }
-    changed_.notify_all();
-    watch_.join();
-  }
+  time_ = nullptr;
   if (!is_memory_limited_) return;
   std::set_new_handler(former_handler_);
   setrlimit(RLIMIT_DATA, &former_);

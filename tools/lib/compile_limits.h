@@ -24,15 +24,13 @@
 
 #include <sys/resource.h>
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <string>
-#include <thread>
 
 #include "base/status.h"
 #include "tools/lib/limits.h"
+#include "tools/lib/time_limit.h"
 
 namespace ember::tools {
 
@@ -52,15 +50,11 @@ class CompileLimits {
  private:
   CompileLimits() = default;
   void LimitMemory(int64_t bytes);
-  void LimitTime(double seconds, std::string message);
 
   rlimit former_ = {};
   bool is_memory_limited_ = false;
   std::new_handler former_handler_ = nullptr;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_done_ = false;
-  std::thread watch_;
+  std::unique_ptr<TimeLimit> time_;
 };
 
 }  // namespace ember::tools

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/temporary_files.h"
+
 namespace ember::tools {
 namespace {
 
@@ -17,12 +19,14 @@ void OnBus(int signal, siginfo_t* info, void*) {
   // BUS_ADRERR means that memory of a mapping is no longer in the file. Any
   // other code is a bug.
   if (info->si_code != BUS_ADRERR) {
+    RemoveTemporaryFiles();
     ::signal(signal, SIG_DFL);
     ::raise(signal);
     return;
   }
   const ssize_t written = ::write(STDERR_FILENO, message, message_size);
   static_cast<void>(written);
+  RemoveTemporaryFiles();
   ::_exit(1);
 }
 

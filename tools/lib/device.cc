@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/did_you_mean.h"
+#include "tools/lib/command_line_error.h"
 
 namespace ember::tools {
 namespace {
@@ -26,16 +28,45 @@ std::string DeviceText(const hal::DeviceDescription& device) {
                  " ", device.target, "\n"});
 }
 
+// True for "" and ":12".
+bool IsIndex(std::string_view text) {
+  if (text.empty()) return true;
+  text.remove_prefix(1);
+  return !text.empty() &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
+
+Status CheckDevice(const std::string& name, int64_t threads) {
+  constexpr int64_t kMaxThreads = 1024;
+  if (threads > kMaxThreads) {
+    return CommandLineError("--threads: expected at most " +
+                            std::to_string(kMaxThreads) + ", found " +
+                            std::to_string(threads));
+  }
+  const std::string_view driver =
+      std::string_view(name).substr(0, std::min(name.find(':'), name.size()));
+  const std::string_view index = std::string_view(name).substr(driver.size());
+  std::vector<std::string_view> names;
+  for (const hal::Driver& one : hal::AllDrivers()) names.push_back(one.name);
+  const bool is_known = std::ranges::find(names, driver) != names.end();
+  if (is_known && IsIndex(index)) return OkStatus();
+  std::string known;
+  for (const std::string_view one : names)
+    known += (known.empty() ? "" : ", ") + std::string(one);
+  return CommandLineError(
+      "--device: expected one of " + known +
+      ", with :NUMBER behind it for another one of its devices, found '" +
+      name + "'" +
+      (driver == "gpu" ? "; did you mean 'cuda' or 'vulkan'?"
+       : is_known      ? ""
+                       : DidYouMean(driver, names)));
+}
 
 StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
     const std::string& name, int64_t threads, const std::string& cache_folder) {
-  constexpr int64_t kMaxThreads = 1024;
-  if (threads > kMaxThreads) {
-    return InvalidArgumentError("--threads: expected at most " +
-                                std::to_string(kMaxThreads) + ", found " +
-                                std::to_string(threads));
-  }
+  EMBER_RETURN_IF_ERROR(CheckDevice(name, threads));
   return hal::CreateDevice(name, {.threads = static_cast<int>(threads),
                                   .cache_folder = cache_folder});
 }

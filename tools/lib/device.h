@@ -16,8 +16,12 @@
 
 namespace ember::tools {
 
-// threads = 0: one per core. `cache_folder` is as in hal::DeviceOptions. Errors
-// name the drivers that exist.
+// An error of the command line for a name that no driver has, or more threads
+// than a device takes. Whether the machine has the device is not looked at.
+Status CheckDevice(const std::string& name, int64_t threads);
+
+// threads = 0: one per core. cache_folder: as in hal::DeviceOptions. Errors:
+// those of CheckDevice, and what the driver says.
 StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
     const std::string& name, int64_t threads,
     const std::string& cache_folder = "");

@@ -33,11 +33,16 @@ TEST(DeviceTest, ListsDevicesOrSaysWhyThereAreNone) {
 TEST(DeviceTest, NamesWhatIsWrong) {
   EXPECT_EQ(OpenDevice("cpu", 1025).status().message(),
             "--threads: expected at most 1024, found 1025");
-  EXPECT_EQ(OpenDevice("cpu:x", 1).status().message(),
-            "device 'cpu:x': expected a number behind ':', found 'x'");
+  const std::string known =
+      "--device: expected one of cpu, cuda, cuda-emulated, null, vulkan, with "
+      ":NUMBER behind it for another one of its devices, found ";
+  EXPECT_EQ(OpenDevice("cpu:x", 1).status().message(), known + "'cpu:x'");
+  EXPECT_EQ(OpenDevice("gpu", 1).status().message(),
+            known + "'gpu'; did you mean 'cuda' or 'vulkan'?");
+  EXPECT_EQ(OpenDevice("vulcan:1", 1).status().message(),
+            known + "'vulcan:1'; did you mean 'vulkan'?");
   EXPECT_EQ(OpenDevice("cpu:1", 1).status().message(),
             "device 'cpu:1': expected device 0, found 1");
-  EXPECT_EQ(OpenDevice("gpu", 1).status().code(), StatusCode::kNotFound);
 }
 
 }  // namespace

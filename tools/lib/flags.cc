@@ -6,12 +6,18 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
-#include <numeric>
+#include <optional>
 #include <sstream>
 
+#include "base/did_you_mean.h"
 #include "base/one_line.h"
+#include "base/temporary_files.h"
+#include "tools/lib/command_line_error.h"
 #include "tools/lib/cut_files.h"
+#include "tools/lib/end_by_signal.h"
+#include "tools/lib/version.h"
 
 namespace ember::tools {
 namespace {
@@ -20,21 +26,6 @@ Status Malformed(const std::string& flag, std::string_view expected,
                  const std::string& found) {
   return InvalidArgumentError(flag + ": expected " + std::string(expected) +
                               ", found '" + found + "'");
-}
-
-// Returns the number of edits between two texts.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t change = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, change});
-    }
-  }
-  return row.back();
 }
 
 std::string Join(const std::vector<std::string>& parts,
@@ -164,7 +155,11 @@ void Flags::AddChoice(std::string name, std::string* value,
   flag.set = [value, choices,
               spelling = flag.Spelling()](const std::string& text) {
     if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-      return Malformed(spelling, "one of " + Join(choices, ", "), text);
+      const std::vector<std::string_view> names(choices.begin(), choices.end());
+      const Status status =
+          Malformed(spelling, "one of " + Join(choices, ", "), text);
+      return InvalidArgumentError(std::string(status.message()) +
+                                  DidYouMean(text, names));
     }
     *value = text;
     return OkStatus();
@@ -184,18 +179,12 @@ const Flags::Flag* Flags::Find(std::string_view name) const {
 
 Status Flags::UnknownFlag(const std::string& argument) const {
   const std::string name = argument.substr(argument.find_first_not_of('-'));
-  const Flag* nearest = nullptr;
-  size_t best = 3;
-  for (const Flag& flag : flags_) {
-    const size_t distance = EditDistance(flag.name, name);
-    if (distance < best && distance < flag.name.size()) {
-      best = distance;
-      nearest = &flag;
-    }
-  }
+  std::vector<std::string_view> names;
+  for (const Flag& flag : flags_) names.push_back(flag.name);
+  const std::optional<std::string_view> nearest = NearestName(name, names);
   return InvalidArgumentError(
       "unknown flag " + argument +
-      (nearest ? "; did you mean " + nearest->Spelling() + "?"
+      (nearest ? "; did you mean " + Find(*nearest)->Spelling() + "?"
                : " (see " + tool_ + " --help)"));
 }
 
@@ -204,6 +193,9 @@ Status Flags::ParseFlag(const std::vector<std::string>& arguments,
   const std::string& argument = arguments[index];
   const size_t equals = argument.find('=');
   const std::string spelling = argument.substr(0, equals);
+  help_ = argument == "-h";
+  version_ = argument == "--version" && Find("version") == nullptr;
+  if (help_ || version_) return OkStatus();
   const size_t dashes = spelling.starts_with("--") ? 2 : 1;
   const Flag* flag = Find(spelling.substr(dashes));
   const bool is_letter = flag != nullptr && flag->name.size() == 1;
@@ -230,7 +222,7 @@ Status Flags::Parse(const std::vector<std::string>& arguments) {
       values.push_back(argument);
     } else {
       EMBER_RETURN_IF_ERROR(ParseFlag(arguments, i));
-      if (help_) return OkStatus();
+      if (help_ || version_) return OkStatus();
     }
   }
   const bool standalone = std::any_of(standalone_.begin(), standalone_.end(),
@@ -280,34 +272,58 @@ std::string Flags::Help() const {
   return text;
 }
 
+namespace {
+
+// Writes the contents of stdio's buffer. Returns an error if that, or an
+// earlier write, has failed.
+Status FlushStdout() {
+  const bool had_failed = std::ferror(stdout) != 0;
+  errno = 0;
+  const bool fails = std::fflush(stdout) != 0;
+  if (!had_failed && !fails) return OkStatus();
+  std::string message = "cannot write to stdout";
+  if (errno != 0) message += std::string(": ") + std::strerror(errno);
+  return FailedPreconditionError(message);
+}
+
+Status Run(const Flags& flags, const std::function<Status()>& body) {
+  if (flags.help_requested()) {
+    std::fputs(flags.Help().c_str(), stdout);
+    return OkStatus();
+  }
+  if (flags.version_requested()) {
+    std::printf("%s %s\n", flags.tool().c_str(), kVersion);
+    return OkStatus();
+  }
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    // It went through code that is built without exceptions and so has
+    // released nothing, locks included: there is no way but out.
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s: out of memory\n", flags.tool().c_str());
+    RemoveTemporaryFiles();
+    _exit(1);
+  }
+}
+
+}  // namespace
+
 int RunTool(int argc, char** argv, Flags& flags,
             const std::function<Status()>& body) {
   ReportCutFiles(flags.tool());
-  Status status = flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  const bool parsed = status.ok();
-  if (parsed && flags.help_requested()) {
-    std::fputs(flags.Help().c_str(), stdout);
-    return 0;
-  }
-  if (parsed) {
-    try {
-      status = body();
-    } catch (const std::bad_alloc&) {
-      // The exception passed through code that is built without exceptions,
-      // which has released nothing, locks included. The process cannot
-      // continue.
-      std::fflush(stdout);
-      std::fprintf(stderr, "%s: out of memory\n", flags.tool().c_str());
-      _exit(1);
-    }
-  }
-  std::fflush(stdout);
+  DeleteTemporaryFilesOnSignals();
+  Status status = AsCommandLineError(
+      flags.Parse(std::vector<std::string>(argv + 1, argv + argc)));
+  if (status.ok()) status = Run(flags, body);
+  const Status flushed = FlushStdout();
+  if (status.ok()) status = flushed;
   if (status.ok()) return 0;
   // A file's name, or a name in it, may hold characters that move a terminal's
   // cursor.
   std::fprintf(stderr, "%s: %s\n", flags.tool().c_str(),
                OnOneLine(status.message()).c_str());
-  return parsed ? 1 : 2;
+  return IsCommandLineError(status) ? 2 : 1;
 }
 
 }  // namespace ember::tools

@@ -13,10 +13,10 @@
 //   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
 //   return RunTool(argc, argv, flags, [&] { return Compile(...); });
 //
-// --name=value and --name value are the same. A flag of one letter may have one
-// dash. A bool flag has no value (--profile) or has =true or =false. "--" ends
-// the flags. Every tool has --help. Errors: one line that names the flag, what
-// was expected and what was found. Not thread-safe.
+// --name=value and --name value are the same; a flag of one letter may have one
+// dash; a bool flag stands alone (--profile) or has =true or =false; "--" ends
+// the flags. Every tool has --help (-h) and --version. Errors: one line that
+// names the flag, what was expected and what was found. Not thread-safe.
 #ifndef EMBER_TOOLS_LIB_FLAGS_H_
 #define EMBER_TOOLS_LIB_FLAGS_H_
 
@@ -66,6 +66,7 @@ class Flags {
   Status Parse(const std::vector<std::string>& arguments);
 
   bool help_requested() const { return help_; }
+  bool version_requested() const { return version_; }
   std::string Help() const;
   const std::string& tool() const { return tool_; }
 
@@ -93,14 +94,16 @@ class Flags {
   std::vector<Flag> flags_;
   std::vector<std::string> examples_;
   std::vector<const bool*> standalone_;
-  bool help_ = false;
+  bool help_ = false, version_ = false;
 };
 
-// The main function of a tool: parses, prints help or runs `body`, and prints
-// an error as "tool: message". Returns 0; 1 if the work failed; 2 if the
-// command line is wrong. A mapped file that is truncated is reported
-// (tools/lib/cut_files.h). If operator new fails on this thread, prints "tool:
-// out of memory" and ends the process with status 1.
+// A tool's main: parses, prints help or runs `body`, and prints an error as
+// "tool: message". Returns 0; 1 if the work failed; 2 if the command line is
+// wrong (tools/lib/command_line_error.h). Output that stdout does not take is a
+// failure of the work. Mapped files that are cut off are reported
+// (tools/lib/cut_files.h), and a signal leaves no temporary file
+// (tools/lib/end_by_signal.h). Where operator new fails on this thread it says
+// "tool: out of memory" and ends the process with status 1.
 int RunTool(int argc, char** argv, Flags& flags,
             const std::function<Status()>& body);
 

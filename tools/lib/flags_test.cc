@@ -1,7 +1,10 @@
 #include "tools/lib/flags.h"
 
+#include <cstdio>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/lib/command_line_error.h"
 
 namespace ember::tools {
 namespace {
@@ -114,6 +117,38 @@ TEST_F(FlagsTest, ErrorsAreOneLine) {
   EXPECT_EQ(Error({"a", "--profile=yes"}),
             "--profile: expected true or false, found 'yes'");
   EXPECT_EQ(Error({"a", "-o="}), "-o: expected a value, found nothing");
+}
+
+TEST_F(FlagsTest, ExitStatus) {
+  const auto run = [this](std::vector<const char*> arguments,
+                          const std::function<Status()>& body) {
+    arguments.insert(arguments.begin(), "vm-test");
+    return RunTool(static_cast<int>(arguments.size()),
+                   const_cast<char**>(arguments.data()), flags_, body);
+  };
+  const auto fine = [] { return OkStatus(); };
+  EXPECT_EQ(run({"a"}, fine), 0);
+  EXPECT_EQ(run({"a"}, [] { return DataLossError("a file"); }), 1);
+  EXPECT_EQ(run({"a"}, [] { return CommandLineError("--x: wrong"); }), 2);
+  EXPECT_EQ(run({}, fine), 2);
+  EXPECT_EQ(run({"a", "--frobnicate"}, fine), 2);
+  for (const char* flag : {"-h", "--help", "--version"}) {
+    const auto never = []() -> Status { std::abort(); };
+    EXPECT_EQ(run({flag}, never), 0) << flag;
+  }
+}
+
+TEST_F(FlagsTest, OutputThatIsLostIsAnError) {
+  const auto print = [this] {
+    if (std::freopen("/dev/full", "w", stdout) == nullptr) std::exit(9);
+    const char* arguments[] = {"vm-test", "a"};
+    std::exit(RunTool(2, const_cast<char**>(arguments), flags_, [] {
+      std::printf("a result\n");
+      return OkStatus();
+    }));
+  };
+  EXPECT_EXIT(print(), testing::ExitedWithCode(1),
+              "^vm-test: cannot write to stdout: No space left on device\n$");
 }
 
 TEST_F(FlagsTest, NoMemoryIsOneLine) {

@@ -141,8 +141,8 @@ class GoldenRunner {
       tier_ = {EagerTiering(model.module, options_.provider), nullptr};
     } else {
       EMBER_ASSIGN_OR_RETURN(
-          tier_, OpenTier(options_.tier, *device, model.module, "", "", {},
-                          nullptr, {}, options_.checks));
+          tier_, OpenTier({.tier = options_.tier, .checks = options_.checks},
+                          device, model.module));
     }
     EMBER_ASSIGN_OR_RETURN(
         session_, vm::Session::Create(prepared.module,

@@ -3,7 +3,7 @@
 //   KernelCacheFlags cache;
 //   AddKernelCacheFlags(flags, &cache);
 //   …
-//   OpenTier(tier, *device, module, dump_folder, CacheOptionsOf(cache));
+//   OpenTier({.tier = tier, .cache = CacheOptionsOf(cache)}, device, module);
 #ifndef EMBER_TOOLS_LIB_KERNEL_CACHE_H_
 #define EMBER_TOOLS_LIB_KERNEL_CACHE_H_
 

@@ -4,7 +4,7 @@
 //   KernelCheckFlags checks;
 //   AddKernelCheckFlags(flags, &checks);
 //   …
-//   OpenTier(tier, *device, module, "", "", {}, nullptr, {}, checks);
+//   OpenTier({.tier = tier, .checks = checks}, device, module);
 #ifndef EMBER_TOOLS_LIB_KERNEL_CHECKS_H_
 #define EMBER_TOOLS_LIB_KERNEL_CHECKS_H_
 

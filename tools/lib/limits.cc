@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "tools/lib/command_line_error.h"
+
 namespace ember::tools {
 namespace {
 
@@ -24,7 +26,7 @@ StatusOr<int64_t> ParseAmount(const std::string& flag, const std::string& text,
   }
   constexpr double kMax = 9e18;
   if (!is_good || !(number >= 1) || number > kMax) {
-    return InvalidArgumentError(
+    return CommandLineError(
         "--" + flag +
         ": expected a number, as 1000000, 500M or 1.5G, or none, "
         "found '" +
@@ -72,7 +74,7 @@ Status SetLimits(const LimitFlags& flags, vm::SessionOptions& options) {
                            ParseAmount("max-steps", flags.max_steps, 1000));
   }
   if (!(flags.max_seconds >= 0)) {
-    return InvalidArgumentError(
+    return CommandLineError(
         "--max-seconds: expected a number of at least 0, found " +
         std::to_string(flags.max_seconds));
   }

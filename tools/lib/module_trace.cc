@@ -73,7 +73,7 @@ class TracingProvider final : public vm::KernelProvider {
   std::vector<TracedCall>* const calls_;
 };
 
-// Identifies a dispatch by its name without "d12_" and by its nodes.
+// The dispatch's name without "d12_", its nodes, and the types of its results.
 std::string KeyOf(const TracedCall& call) {
   std::string_view name = call.dispatch;
   size_t digits = 1;
@@ -81,17 +81,15 @@ std::string KeyOf(const TracedCall& call) {
   if (name.starts_with('d') && digits > 1 && digits < name.size() &&
       name[digits] == '_')
     name.remove_prefix(digits + 1);
-  return std::string(name) + "\n" + call.origin;
+  std::string key = std::string(name) + "\n" + call.origin;
+  for (const vm::Tensor& output : call.outputs) key += "\n" + output.TypeText();
+  return key;
 }
 
 // Describes the first result that differs, in the form of
 // tools/lib/dispatch_call.h's DifferenceOf.
 std::string DifferenceOf(const TracedCall& got, const TracedCall& want,
                          const Tolerance& tolerance) {
-  if (got.outputs.size() != want.outputs.size()) {
-    return "got " + std::to_string(got.outputs.size()) + " results, want " +
-           std::to_string(want.outputs.size());
-  }
   for (size_t i = 0; i < got.outputs.size(); ++i) {
     const Comparison comparison =
         Compare(got.outputs[i], want.outputs[i], tolerance);

@@ -5,10 +5,10 @@
 //   EMBER_ASSIGN_OR_RETURN(ModuleTrace b, ModuleTrace::Record(other, ...));
 //   TraceComparison c = CompareTraces(b, a, {.rtol = 1e-3, .atol = 1e-5});
 //
-// Two dispatches correspond if they have the same name apart from the number at
-// its beginning (d3_conv_maximum), the same nodes of the model and the same
-// number of earlier runs. A trace keeps copies of all results, and needs memory
-// for all of them.
+// Dispatches correspond if they have the same name but for the number in front
+// (d3_conv_maximum), the same nodes of the model, results of the same types and
+// the same number of runs before. Keeps copies of all results: as much memory
+// as they take together.
 #ifndef EMBER_TOOLS_LIB_MODULE_TRACE_H_
 #define EMBER_TOOLS_LIB_MODULE_TRACE_H_
 

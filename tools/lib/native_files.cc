@@ -12,6 +12,7 @@
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/object_file.h"
 #include "tools/lib/c_file.h"
+#include "tools/lib/command_line_error.h"
 #include "tools/lib/paths.h"
 #include "vm/format/module_identity.h"
 #include "vm/format/native_library.h"
@@ -44,12 +45,13 @@ constexpr Processor kProcessors[] = {
      {"armv7-linux-gnueabihf", nullptr, nullptr, nullptr}},
 };
 
-StatusOr<const Processor*> ProcessorOf(const std::vector<Prejitted>& sections) {
+StatusOr<const Processor*> ProcessorOf(
+    std::span<const std::string_view> targets) {
   const Processor* processor = nullptr;
-  for (const Prejitted& section : sections) {
-    const std::string_view name = TargetText(section.target).name();
+  for (const std::string_view target : targets) {
+    const std::string_view name = TargetText(target).name();
     if (processor != nullptr && processor->name != name) {
-      return InvalidArgumentError(
+      return CommandLineError(
           "--emit: expected targets of one kind of processor in a file, "
           "found " +
           std::string(processor->name) + " and " + std::string(name));
@@ -58,8 +60,8 @@ StatusOr<const Processor*> ProcessorOf(const std::vector<Prejitted>& sections) {
       if (known.name == name) processor = &known;
     }
     if (processor == nullptr) {
-      return UnimplementedError("--emit: there are no object files for " +
-                                std::string(name));
+      return CommandLineError("--emit: there are no object files for " +
+                              std::string(name));
     }
   }
   return processor;
@@ -94,8 +96,8 @@ Status CheckSymbol(const std::string& symbol) {
         return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
       });
   if (is_name) return OkStatus();
-  return InvalidArgumentError("--symbol: expected a name of C, found '" +
-                              symbol + "'");
+  return CommandLineError("--symbol: expected a name of C, found '" + symbol +
+                          "'");
 }
 
 std::string HeaderText(const std::string& symbol, std::string_view object,
@@ -138,6 +140,37 @@ Status WriteWithHeader(const std::string& contents, std::string_view ending,
   return OkStatus();
 }
 
+std::string SymbolIn(const std::string& path, const LibraryOptions& options) {
+  if (!options.symbol.empty()) return options.symbol;
+  if (options.kind == LibraryKind::kShared) return "ember_kernels";
+  return SymbolOf(path, options.kind == LibraryKind::kC ? ".c" : ".o");
+}
+
+// The facts of a processor that an object file states.
+struct ObjectKind {
+  vm::ElfMachine machine = vm::ElfMachine::kX86_64;
+  const char* triple = nullptr;
+};
+
+StatusOr<ObjectKind> ObjectKindOf(std::span<const std::string_view> targets,
+                                  const LibraryOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const Processor* processor, ProcessorOf(targets));
+  const auto platform = static_cast<size_t>(
+      std::ranges::find(kPlatforms, options.platform) - kPlatforms);
+  if (options.kind == LibraryKind::kShared && platform != 0) {
+    return CommandLineError(
+        "--emit=shared: expected --platform=elf, found " + options.platform +
+        " (link what --emit=static writes into a library there)");
+  }
+  const char* const triple = processor->triples[platform];
+  if (triple == nullptr) {
+    return CommandLineError("--platform=" + options.platform +
+                            ": expected a processor that it has, found " +
+                            std::string(processor->name));
+  }
+  return ObjectKind{processor->machine, triple};
+}
+
 Status NoKernels() {
   return InvalidArgumentError(
       "expected kernels to write, found none (--verbose says why)");
@@ -148,9 +181,7 @@ Status WriteC(const vm::ModuleDefinition& module,
               const LibraryOptions& options, const std::string& path) {
   EMBER_CHECK(sections.size() == 1) << "a file of C is of one target";
   if (sections[0].kernels == 0) return NoKernels();
-  const std::string symbol =
-      options.symbol.empty() ? SymbolOf(path, ".c") : options.symbol;
-  EMBER_RETURN_IF_ERROR(CheckSymbol(symbol));
+  const std::string symbol = SymbolIn(path, options);
   return WriteWithHeader(CFileText(vm::IdentityOf(module), sections[0], symbol),
                          ".c", symbol, module, sections, path);
 }
@@ -161,26 +192,24 @@ std::vector<std::string> PlatformNames() {
   return {std::begin(kPlatforms), std::end(kPlatforms)};
 }
 
+Status CheckNativeLibrary(std::span<const std::string_view> targets,
+                          const LibraryOptions& options) {
+  if (!options.symbol.empty())
+    EMBER_RETURN_IF_ERROR(CheckSymbol(options.symbol));
+  if (options.kind == LibraryKind::kC) return OkStatus();
+  return ObjectKindOf(targets, options).status();
+}
+
 Status WriteNativeLibrary(const vm::ModuleDefinition& module,
                           const std::vector<Prejitted>& sections,
                           const LibraryOptions& options,
                           const std::string& path) {
+  std::vector<std::string_view> targets;
+  for (const Prejitted& section : sections) targets.push_back(section.target);
+  EMBER_RETURN_IF_ERROR(CheckNativeLibrary(targets, options));
   if (options.kind == LibraryKind::kC)
     return WriteC(module, sections, options, path);
-  EMBER_ASSIGN_OR_RETURN(const Processor* processor, ProcessorOf(sections));
-  const auto platform = static_cast<size_t>(
-      std::ranges::find(kPlatforms, options.platform) - kPlatforms);
-  if (options.kind == LibraryKind::kShared && platform != 0) {
-    return UnimplementedError(
-        "--emit=shared: expected --platform=elf, found " + options.platform +
-        " (link what --emit=static writes into a library there)");
-  }
-  const char* const triple = processor->triples[platform];
-  if (triple == nullptr) {
-    return InvalidArgumentError("--platform=" + options.platform +
-                                ": expected a processor that it has, found " +
-                                std::string(processor->name));
-  }
+  EMBER_ASSIGN_OR_RETURN(const ObjectKind kind, ObjectKindOf(targets, options));
   std::vector<vm::NativeLibrarySection> parts;
   for (const Prejitted& section : sections) {
     if (section.kernels == 0) continue;
@@ -188,22 +217,18 @@ Status WriteNativeLibrary(const vm::ModuleDefinition& module,
         {section.target, section.bytes.parts(), section.bytes.code_alignment});
   }
   if (parts.empty()) return NoKernels();
-  const std::string symbol = !options.symbol.empty() ? options.symbol
-                             : options.kind == LibraryKind::kShared
-                                 ? "ember_kernels"
-                                 : SymbolOf(path, ".o");
-  EMBER_RETURN_IF_ERROR(CheckSymbol(symbol));
+  const std::string symbol = SymbolIn(path, options);
   const vm::NativeLibrary library =
       vm::LayOutNativeLibrary(vm::IdentityOf(module), parts);
   if (options.kind == LibraryKind::kStatic) {
     jit::UseAllTargets();
     EMBER_ASSIGN_OR_RETURN(const std::string object,
-                           jit::WriteObjectFile(library, triple, symbol));
+                           jit::WriteObjectFile(library, kind.triple, symbol));
     return WriteWithHeader(object, ".o", symbol, module, sections, path);
   }
   EMBER_RETURN_IF_ERROR(
       vm::WriteSharedObject(library,
-                            {.machine = processor->machine,
+                            {.machine = kind.machine,
                              .symbol = symbol,
                              .name = std::string(FileName(path))},
                             UserPath(path)));

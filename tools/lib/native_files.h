@@ -8,7 +8,9 @@
 #ifndef EMBER_TOOLS_LIB_NATIVE_FILES_H_
 #define EMBER_TOOLS_LIB_NATIVE_FILES_H_
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -37,10 +39,14 @@ struct LibraryOptions {
 // Returns "elf", "ios", "ios-simulator", "macos".
 std::vector<std::string> PlatformNames();
 
-// Writes the sections, which must all be for one kind of processor, and prints
-// which files it wrote. For kC there must be one section, of target c11.
-// Errors: targets of several kinds, a platform without such a processor, a
-// symbol that is not a C name, no kernels at all.
+// Checks what WriteNativeLibrary will be asked for, before kernels are made.
+// Errors: targets of several kinds of processor, a platform that has no such
+// processor, a symbol that C does not take. targets: base/target_text.h.
+Status CheckNativeLibrary(std::span<const std::string_view> targets,
+                          const LibraryOptions& options);
+
+// Prints what it wrote. Errors: those of CheckNativeLibrary; no kernels at all.
+// kC: of one section, which is of target c11.
 Status WriteNativeLibrary(const vm::ModuleDefinition& module,
                           const std::vector<Prejitted>& sections,
                           const LibraryOptions& options,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "base/file.h"
 #include "tools/lib/elements.h"
@@ -86,6 +87,31 @@ StatusOr<std::vector<int64_t>> ParseShapeTuple(std::string_view header,
   return Malformed(name, "a tuple of numbers as 'shape'", "something else");
 }
 
+// Copies elements of which the first dim varies fastest.
+void CopyFromFortranOrder(std::string_view data, vm::Tensor& tensor) {
+  const auto size = static_cast<size_t>(DTypeByteSize(tensor.type));
+  const size_t rank = tensor.dims.size();
+  std::vector<size_t> strides;  // of `data`, in elements
+  size_t stride = 1;
+  for (const int64_t dim : tensor.dims) {
+    strides.push_back(stride);
+    stride *= static_cast<size_t>(dim);
+  }
+  std::vector<int64_t> index(rank);
+  size_t from = 0;
+  auto* to = static_cast<char*>(tensor.data);
+  for (int64_t i = 0; i < tensor.element_count(); ++i) {
+    std::memcpy(to, data.data() + from * size, size);
+    to += size;
+    for (size_t d = rank; d-- > 0;) {
+      from += strides[d];
+      if (++index[d] < tensor.dims[d]) break;
+      from -= strides[d] * static_cast<size_t>(tensor.dims[d]);
+      index[d] = 0;
+    }
+  }
+}
+
 }  // namespace
 
 bool IsNpyType(DType type) {
@@ -120,10 +146,6 @@ StatusOr<vm::Tensor> ParseNpy(std::string_view contents,
                          ParseShapeTuple(header, name));
   const std::optional<std::string_view> order =
       HeaderValue(header, "fortran_order");
-  if (order && order->starts_with("True")) {
-    return Malformed(name, "C order (numpy.ascontiguousarray makes it)",
-                     "Fortran order");
-  }
   // The sizes are compared before memory is allocated, so that a header cannot
   // ask for more than the file holds.
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes, vm::TensorByteSize(type, dims));
@@ -135,7 +157,10 @@ StatusOr<vm::Tensor> ParseNpy(std::string_view contents,
   }
   EMBER_ASSIGN_OR_RETURN(vm::Tensor tensor,
                          vm::Tensor::Allocate(type, std::move(dims)));
-  if (bytes > 0) std::memcpy(tensor.data, data.data(), data.size());
+  if (bytes > 0 && order && order->starts_with("True"))
+    CopyFromFortranOrder(data, tensor);
+  else if (bytes > 0)
+    std::memcpy(tensor.data, data.data(), data.size());
   return tensor;
 }
 

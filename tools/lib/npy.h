@@ -1,5 +1,5 @@
-// Reads and writes NumPy's .npy files, versions 1 to 3, in C order, little
-// endian or single bytes.
+// NumPy's .npy files, versions 1 to 3, little endian or single bytes. Arrays in
+// Fortran order are read too; what is written is in C order.
 //
 //   EMBER_ASSIGN_OR_RETURN(vm::Tensor x, ReadNpy("x.npy"));
 //   EMBER_RETURN_IF_ERROR(WriteNpy("y.npy", y));

@@ -3,7 +3,7 @@
 //
 //   ShadowOptions options{.folder = "shadow"};
 //   auto shadow = std::make_shared<Shadow>(options);
-//   OpenTier("2", *device, module, "", "", {}, shadow);      // or JitOptions::wrapper
+//   OpenTier({.tier = "2", .wrapper = shadow}, device, module);
 //   session->Run(...);
 //   std::fputs(shadow->Text().c_str(), stdout);
 //

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "tools/lib/command_line_error.h"
 #include "tools/lib/elements.h"
 #include "tools/lib/npy.h"
 #include "tools/lib/onnx_data.h"
@@ -89,13 +90,13 @@ StatusOr<vm::Tensor> ReadValues(std::string_view text, const TensorType& type) {
   const int64_t found = static_cast<int64_t>(values.size());
   const int64_t count = tensor.element_count();
   if (found != count && found != 1) {
-    return InvalidArgumentError("expected " + std::to_string(count) +
-                                " values" +
-                                (count == 1 ? "" : ", or one for all") +
-                                ", found " + std::to_string(found));
+    return CommandLineError("expected " + std::to_string(count) + " values" +
+                            (count == 1 ? "" : ", or one for all") +
+                            ", found " + std::to_string(found));
   }
   for (int64_t i = 0; i < count; ++i) {
-    EMBER_RETURN_IF_ERROR(ParseElement(values[found == 1 ? 0 : i], tensor, i));
+    EMBER_RETURN_IF_ERROR(AsCommandLineError(
+        ParseElement(values[found == 1 ? 0 : i], tensor, i)));
   }
   return tensor;
 }
@@ -111,15 +112,43 @@ StatusOr<vm::Tensor> RandomStrings(const TensorType& type,
   return vm::Tensor::OfStrings(type.dims, std::move(strings));
 }
 
+// Names that other programs have for the types.
+struct TypeAlias {
+  std::string_view alias, name;
+};
+constexpr TypeAlias kTypeAliases[] = {
+    {"float", "f32"},    {"float32", "f32"},   {"single", "f32"},
+    {"float64", "f64"},  {"double", "f64"},    {"float16", "f16"},
+    {"half", "f16"},     {"fp16", "f16"},      {"fp32", "f32"},
+    {"fp64", "f64"},     {"bfloat16", "bf16"}, {"int8", "i8"},
+    {"int16", "i16"},    {"int32", "i32"},     {"int", "i32"},
+    {"int64", "i64"},    {"long", "i64"},      {"uint8", "u8"},
+    {"uint16", "u16"},   {"uint32", "u32"},    {"uint64", "u64"},
+    {"boolean", "bool"}, {"str", "string"},    {"text", "string"},
+};
+
+// "; did you mean 1x3xf32?" for "1x3xfloat32"; empty for what is no such type.
+std::string SuggestType(std::string_view text) {
+  for (const TypeAlias& row : kTypeAliases) {
+    if (!text.ends_with(row.alias)) continue;
+    const std::string meant =
+        std::string(text.substr(0, text.size() - row.alias.size())) +
+        std::string(row.name);
+    if (ParseTensorType(meant)) return "; did you mean " + meant + "?";
+  }
+  return "";
+}
+
 StatusOr<vm::Tensor> ReadUnnamed(std::string_view spec, RandomTensors& random) {
   if (spec.starts_with('@')) return ReadTensorFile(std::string(spec.substr(1)));
   const size_t equals = spec.find('=');
   const std::optional<TensorType> type =
       ParseTensorType(spec.substr(0, equals));
   if (!type) {
-    return InvalidArgumentError(
+    return CommandLineError(
         "expected TYPE=VALUES, TYPE=@file, @x.npy or @x.pb with a TYPE like "
-        "2x3xf32");
+        "2x3xf32" +
+        SuggestType(spec.substr(0, equals)));
   }
   if (equals == std::string_view::npos) return RandomTensor(*type, random);
   const std::string_view value = spec.substr(equals + 1);
@@ -157,13 +186,29 @@ StatusOr<vm::Tensor> ReadTensorFile(const std::string& user_path) {
   const std::string path = UserPath(user_path);
   if (path.ends_with(".npy")) return ReadNpy(path);
   if (path.ends_with(".pb")) return ReadTensorProto(path);
-  return InvalidArgumentError(
-      "expected a file that ends in .npy or .pb, found '" + user_path +
-      "' (raw data needs its type: 2x3xf32=@" + user_path + ")");
+  return CommandLineError("expected a file that ends in .npy or .pb, found '" +
+                          user_path + "' (raw data needs its type: 2x3xf32=@" +
+                          user_path + ")");
+}
+
+Status CheckTensorFile(const std::string& path) {
+  const std::string_view name =
+      std::string_view(path).substr(path.rfind('/') + 1);
+  const size_t point = name.rfind('.');
+  const std::string_view ending =
+      point == std::string_view::npos ? "" : name.substr(point);
+  for (const std::string_view known : {"", ".npy", ".pb", ".bin", ".raw"}) {
+    if (ending == known) return OkStatus();
+  }
+  return CommandLineError(
+      "expected a file that ends in .npy, .pb, or for raw elements in .bin or "
+      ".raw, found '" +
+      path + "'");
 }
 
 Status WriteTensorFile(const std::string& user_path, std::string_view name,
                        const vm::Tensor& tensor) {
+  EMBER_RETURN_IF_ERROR(CheckTensorFile(user_path));
   const std::string path = UserPath(user_path);
   if (tensor.strings != nullptr) {
     if (path.ends_with(".pb")) {
@@ -195,6 +240,12 @@ StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
     rest = spec.substr(equals + 1);
   }
   StatusOr<vm::Tensor> tensor = ReadUnnamed(rest, random);
+  // Without NAME= the type is before the sign.
+  if (!tensor.ok() && result.name) {
+    if (const std::string meant = SuggestType(*result.name); !meant.empty()) {
+      tensor = CommandLineError("expected a TYPE like 2x3xf32" + meant);
+    }
+  }
   if (!tensor.ok()) {
     // A list of values may be long, so an error shows only its beginning.
     const std::string shown(
@@ -210,8 +261,8 @@ StatusOr<NamedPath> ParsePathSpec(std::string_view spec) {
   const size_t at = spec.starts_with('@') ? 0 : spec.find("=@");
   const size_t begin = at == 0 ? 1 : at + 2;
   if (at == std::string_view::npos || begin >= spec.size()) {
-    return InvalidArgumentError("'" + std::string(spec) +
-                                "': expected [NAME=]@FILE");
+    return CommandLineError("'" + std::string(spec) +
+                            "': expected [NAME=]@FILE");
   }
   if (at != 0) result.name = std::string(spec.substr(0, at));
   result.path = std::string(spec.substr(begin));
@@ -242,7 +293,8 @@ StatusOr<std::vector<NamedShape>> ParseShapeFlags(
   std::vector<NamedShape> shapes;
   for (const std::string& spec : specs) {
     StatusOr<NamedShape> shape = ParseShapeSpec(spec);
-    if (!shape.ok()) return shape.status().WithContext("--shape");
+    if (!shape.ok())
+      return AsCommandLineError(shape.status().WithContext("--shape"));
     shapes.push_back(*std::move(shape));
   }
   return shapes;

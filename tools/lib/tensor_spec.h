@@ -38,8 +38,9 @@ StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
 
 // Reads a file by its extension: .npy or .pb.
 StatusOr<vm::Tensor> ReadTensorFile(const std::string& path);
-// Writes .npy, .pb (ONNX TensorProto) or, with any other extension, raw
-// elements.
+// .npy, .pb (ONNX TensorProto) or, as .bin, .raw or without an ending, raw
+// elements. Other endings are an error, as of CheckTensorFile.
+Status CheckTensorFile(const std::string& path);
 Status WriteTensorFile(const std::string& path, std::string_view name,
                        const vm::Tensor& tensor);
 

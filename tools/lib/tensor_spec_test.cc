@@ -54,16 +54,41 @@ TEST_F(TensorSpecTest, TypeAloneIsRandomInRange) {
 TEST_F(TensorSpecTest, Files) {
   vm::Tensor tensor = *vm::Tensor::Allocate(DType::kI32, {2, 2});
   for (int i = 0; i < 4; ++i) tensor.elements<int32_t>()[i] = i * i;
-  for (const char* name : {"spec.npy", "spec.pb", "spec.bin"}) {
+  for (const char* name :
+       {"spec.npy", "spec.pb", "spec.bin", "spec.raw", "spec"}) {
     const std::string path = Path(name);
     ASSERT_TRUE(WriteTensorFile(path, "x", tensor).ok());
     const std::string type =
-        std::string(name).ends_with(".bin") ? "2x2xi32=" : "";
+        name == std::string("spec.npy") || name == std::string("spec.pb")
+            ? ""
+            : "2x2xi32=";
     const NamedTensor read = Read("x=" + type + "@" + path);
     EXPECT_EQ(read.name, "x");
     EXPECT_EQ(read.tensor.TypeText(), "2x2xi32");
     EXPECT_EQ(ElementText(read.tensor, 3), "9");
   }
+}
+
+TEST_F(TensorSpecTest, UnknownEndingsAreNotWritten) {
+  const vm::Tensor tensor = *vm::Tensor::Allocate(DType::kI32, {2, 2});
+  const Status status = WriteTensorFile(Path("spec.json"), "x", tensor);
+  EXPECT_EQ(status.message(),
+            "expected a file that ends in .npy, .pb, or for raw elements in "
+            ".bin or .raw, found '" +
+                Path("spec.json") + "'");
+  EXPECT_FALSE(ReadFile(Path("spec.json")).ok());
+  EXPECT_TRUE(CheckTensorFile("a.b/c").ok()) << "the folder has a point";
+}
+
+TEST_F(TensorSpecTest, NamesOfTypesInOtherProgramsAreKnown) {
+  EXPECT_EQ(Error("1x3xfloat32=1"),
+            "'1x3xfloat32=1': expected a TYPE like 2x3xf32; did you mean "
+            "1x3xf32?");
+  EXPECT_EQ(Error("x=2xint64=1"),
+            "'x=2xint64=1': expected TYPE=VALUES, TYPE=@file, @x.npy or @x.pb "
+            "with a TYPE like 2x3xf32; did you mean 2xi64?");
+  EXPECT_EQ(Error("double=1"),
+            "'double=1': expected a TYPE like 2x3xf32; did you mean f64?");
 }
 
 TEST_F(TensorSpecTest, ErrorsAreOneLine) {

@@ -6,17 +6,20 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <set>
-#include <thread>
 #include <utility>
+#include <vector>
 
 #include "jit/decline_reasons.h"
+#include "tools/lib/command_line_error.h"
 #include "tools/lib/load_jit.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/public_key.h"
 #include "vm/runtime/device_kernel.h"
 #include "vm/runtime/native_kernels.h"
 #include "vm/runtime/overlays.h"
+#include "vm/runtime/session_kernels.h"
 
 namespace ember::tools {
 namespace {
@@ -89,11 +92,139 @@ StatusOr<const void*> LoadTable(const std::string& file,
   return table;
 }
 
-// is_beside: kernels are compiled while calls run.
-vm::CompilePlace PlaceOf(const std::string& jit, bool is_beside) {
+vm::CompilePlace PlaceOf(const std::string& jit) {
   if (jit == "worker") return vm::CompilePlace::kWorker;
-  return jit == "auto" && is_beside ? vm::CompilePlace::kWorkerIfThere
-                                    : vm::CompilePlace::kThread;
+  return jit == "auto" ? vm::CompilePlace::kWorkerIfThere
+                       : vm::CompilePlace::kThread;
+}
+
+StatusOr<vm::KernelTier> ParseTier(const std::string& name) {
+  if (name == "0") return vm::KernelTier::kInterpreter;
+  if (name == "1") return vm::KernelTier::kBaseline;
+  if (name == "2") return vm::KernelTier::kOptimized;
+  if (name == "auto") return vm::KernelTier::kAuto;
+  return CommandLineError("--tier: expected 0, 1, 2 or auto, found '" + name +
+                          "'");
+}
+
+bool HasJit(const TierOptions& options) {
+  return options.tier != "0" && options.jit != "off";
+}
+
+StatusOr<vm::NativePermission> PermissionOf(const NativeFlags& flags) {
+  vm::NativePermission permission;
+  if (flags.key.empty()) {
+    if (flags.is_allowed) permission.kind = vm::NativePermission::kAny;
+    return permission;
+  }
+  if (flags.is_allowed) {
+    return CommandLineError(
+        "--key: expected no --allow-native beside it, which would let code run "
+        "that nobody signed");
+  }
+  EMBER_ASSIGN_OR_RETURN(permission.key, ReadPublicKey(flags.key));
+  permission.kind = vm::NativePermission::kSigned;
+  return permission;
+}
+
+jit::JitOptions JitOptionsOf(const TierOptions& options,
+                             const vm::CompilePlan& plan,
+                             std::shared_ptr<jit::Oracle> oracle) {
+  jit::JitOptions made;
+  made.threads = plan.threads;
+  made.place = plan.place;
+  made.dump_folder = options.dump_folder;
+  made.schedule_folder = options.schedule_folder;
+  made.exact_schedules = options.rounding.exact_schedules;
+  made.allow_tf32 = options.rounding.allow_tf32;
+  made.cache = options.cache;
+  made.wrapper = options.wrapper;
+  made.oracle = std::move(oracle);
+  return made;
+}
+
+Status CheckSchedules(const TierOptions& options, const jit::Jit& jit,
+                      const vm::Module& module) {
+  std::vector<std::string> names;
+  for (const tensor::Dispatch& dispatch : module.definition().dispatches)
+    names.push_back(dispatch.name);
+  return jit.CheckSchedules(names, options.has_schedules_of_others)
+      .WithContext("--schedules");
+}
+
+Status OpenJit(const TierOptions& options, const hal::Device& device,
+               const std::shared_ptr<const vm::Module>& module,
+               const vm::NativePermission& permission, Tier& tier) {
+  EMBER_ASSIGN_OR_RETURN(const vm::KernelTier kind, ParseTier(options.tier));
+  vm::CompilePlan plan =
+      vm::PlanCompilation(kind, PlaceOf(options.jit), device.is_host());
+  if (options.wrapper == nullptr && device.is_host() &&
+      ChecksKernels(options.checks, options.tier))
+    tier.oracle = NewOracle(options.checks.folder);
+  plan.policy.checks_kernels = tier.oracle != nullptr;
+  // A wrapper takes time that is not the kernel's.
+  if (plan.in_background)
+    plan.policy.keeps_slow_kernels = options.wrapper != nullptr;
+  StatusOr<std::shared_ptr<jit::Jit>> loaded =
+      LoadJit(JitOptionsOf(options, plan, tier.oracle));
+  const Status status = loaded.status();
+  StatusOr<std::shared_ptr<vm::KernelProvider>> provider =
+      std::shared_ptr<vm::KernelProvider>();
+  if (loaded.ok()) {
+    tier.jit = *std::move(loaded);
+    EMBER_RETURN_IF_ERROR(CheckSchedules(options, *tier.jit, *module));
+    provider = std::shared_ptr<vm::KernelProvider>(tier.jit);
+  } else {
+    provider = status;
+  }
+  std::string warning;
+  StatusOr<std::shared_ptr<vm::Tiering>> tiering =
+      vm::TieringOf(module, plan, std::move(provider), permission, &warning);
+  if (!tiering.ok())
+    return tiering.status().WithContext("--tier=" + options.tier);
+  tier.tiering = *std::move(tiering);
+  if (tier.tiering == nullptr) tier.oracle = nullptr;
+  if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
+  return OkStatus();
+}
+
+Status UseNativeKernels(const TierOptions& options,
+                        const std::shared_ptr<hal::Device>& device,
+                        const std::shared_ptr<const vm::Module>& module,
+                        const vm::NativePermission& permission, Tier& tier) {
+  const std::string path = UserPath(options.model);
+  vm::NativeOptions natives;
+  if (!options.native.library.empty()) {
+    EMBER_ASSIGN_OR_RETURN(const void* const table,
+                           LoadTable(options.native.library, *module));
+    natives.tables.push_back(table);
+  }
+  if (!device->is_host()) {
+    natives.device = device;
+    natives.device_launcher = vm::LaunchOnDevice;
+  }
+  std::vector<std::string> problems;
+  if (permission.kind != vm::NativePermission::kNone) {
+    natives.overlays = vm::FindOverlays(path, &problems);
+  } else if (!module->definition().natives.empty() ||
+             !vm::FindOverlayFiles(path).empty()) {
+    std::fprintf(stderr,
+                 "the module's native kernels are not used, as they run only "
+                 "with --allow-native or --key\n");
+  }
+  const std::optional<vm::NativeReport> report = vm::AddNativeKernels(
+      module, permission, std::move(natives), tier.tiering);
+  if (!report) return OkStatus();
+  tier.native = report->Text();
+  for (const std::string& line : problems)
+    std::fprintf(stderr, "%s\n", line.c_str());
+  // Kernels for other machines are mentioned only if there are none for this
+  // one.
+  if (report->kernels > 0) return OkStatus();
+  std::fprintf(stderr, "%s\n", tier.native.c_str());
+  for (const std::string& line : report->refused)
+    std::fprintf(stderr, "%s\n", line.c_str());
+  return OkStatus();
 }
 
 }  // namespace
@@ -124,65 +255,38 @@ void AddJitFlag(Flags& flags, std::string* value) {
       "a\nthread.");
 }
 
-Status CheckTier(const std::string& name) {
-  if (name == "0" || name == "1" || name == "2" || name == "auto")
-    return OkStatus();
-  return InvalidArgumentError("--tier: expected 0, 1, 2 or auto, found '" +
-                              name + "'");
+Status CheckTierOptions(const TierOptions& options) {
+  EMBER_RETURN_IF_ERROR(ParseTier(options.tier).status());
+  if (!options.schedule_folder.empty() && !HasJit(options)) {
+    return CommandLineError(
+        "--schedules: expected a --tier and --jit with kernels, found --tier=" +
+        options.tier + " --jit=" + options.jit);
+  }
+  return PermissionOf(options.native).status();
 }
 
-StatusOr<Tier> OpenTier(
-    const std::string& name, const hal::Device& device,
-    std::shared_ptr<const vm::Module> module, const std::string& dump_folder,
-    const std::string& schedule_folder, const jit::CacheOptions& cache,
-    std::shared_ptr<jit::KernelWrapper> wrapper, const RoundingFlags& rounding,
-    const KernelCheckFlags& checks, const std::string& jit) {
-  EMBER_RETURN_IF_ERROR(CheckTier(name));
+StatusOr<Tier> OpenTier(const TierOptions& options,
+                        const std::shared_ptr<hal::Device>& device,
+                        const std::shared_ptr<const vm::Module>& module) {
+  EMBER_RETURN_IF_ERROR(CheckTierOptions(options));
+  EMBER_ASSIGN_OR_RETURN(const vm::NativePermission permission,
+                         PermissionOf(options.native));
   Tier tier;
-  if (name == "0" || jit == "off") return tier;
-  jit::JitOptions options;
-  options.place = PlaceOf(jit, name == "auto");
-  options.dump_folder = dump_folder;
-  options.schedule_folder = schedule_folder;
-  options.exact_schedules = rounding.exact_schedules;
-  options.allow_tf32 = rounding.allow_tf32;
-  options.cache = cache;
-  options.wrapper = std::move(wrapper);
-  if (options.wrapper == nullptr && device.is_host() &&
-      ChecksKernels(checks, name)) {
-    tier.oracle = NewOracle(checks.folder);
-    options.oracle = tier.oracle;
+  if (HasJit(options)) {
+    EMBER_RETURN_IF_ERROR(OpenJit(options, *device, module, permission, tier));
   }
-  if (name == "auto" && device.is_host()) {
-    vm::Tiering::Options policy;
-    // A wrapper's own time makes a kernel look slow.
-    policy.keeps_slow_kernels = options.wrapper != nullptr;
-    policy.checks_kernels = tier.oracle != nullptr;
-    // Several threads compile only on machines with so many cores that sessions
-    // rarely use all of them.
-    constexpr unsigned kMaxThreads = 4;
-    options.threads = static_cast<int>(
-        std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMaxThreads));
-    StatusOr<std::shared_ptr<jit::Jit>> loaded = LoadJit(std::move(options));
-    if (!loaded.ok()) {
-      std::fprintf(stderr, "tier 0 only: %s\n",
-                   std::string(loaded.status().message()).c_str());
-      return Tier();
-    }
-    tier.jit = *std::move(loaded);
-    tier.tiering =
-        std::make_shared<vm::Tiering>(std::move(module), tier.jit, policy);
-    return tier;
+  if (!options.model.empty()) {
+    EMBER_RETURN_IF_ERROR(
+        UseNativeKernels(options, device, module, permission, tier));
   }
-  options.threads = 0;
-  StatusOr<std::shared_ptr<jit::Jit>> loaded = LoadJit(std::move(options));
-  if (!loaded.ok()) return loaded.status().WithContext("--tier=" + name);
-  tier.jit = *std::move(loaded);
-  vm::Tiering::Options policy = vm::Tiering::Eager(name == "1" ? 1 : 2);
-  policy.checks_kernels = tier.oracle != nullptr;
-  tier.tiering =
-      std::make_shared<vm::Tiering>(std::move(module), tier.jit, policy);
   return tier;
+}
+
+Status CheckSchedulesUsed(const Tier& tier) {
+  if (tier.jit == nullptr) return OkStatus();
+  const std::string problem = tier.jit->schedule_problem();
+  if (problem.empty()) return OkStatus();
+  return InvalidArgumentError("--schedules: " + problem);
 }
 
 void AddNativeFlags(Flags& flags, NativeFlags* values) {
@@ -196,61 +300,6 @@ void AddNativeFlags(Flags& flags, NativeFlags* values) {
   flags.Add("native-library", &values->library, "FILE.so",
             "Loads a shared object that vm-prejit --emit=shared wrote, and "
             "runs its kernels.");
-}
-
-Status UseNativeKernels(const NativeFlags& flags,
-                        const std::shared_ptr<hal::Device>& device,
-                        const std::shared_ptr<const vm::Module>& module,
-                        const std::string& path, Tier& tier) {
-  Ed25519Key key;
-  const bool has_key = !flags.key.empty();
-  if (has_key && flags.is_allowed) {
-    return InvalidArgumentError(
-        "--key: expected no --allow-native beside it, which would let code run "
-        "that nobody signed");
-  }
-  if (has_key) {
-    EMBER_ASSIGN_OR_RETURN(key, ReadPublicKey(flags.key));
-  }
-  vm::NativeOptions options;
-  if (!flags.library.empty()) {
-    EMBER_ASSIGN_OR_RETURN(const void* const table,
-                           LoadTable(flags.library, *module));
-    options.tables.push_back(table);
-  }
-  if (!device->is_host()) {
-    options.device = device;
-    options.device_launcher = vm::LaunchOnDevice;
-    options.tables.clear();
-  }
-  options.uses_module = flags.is_allowed || has_key;
-  std::vector<std::string> problems;
-  if (options.uses_module) {
-    options.key = flags.is_allowed ? nullptr : &key;
-    options.overlays = vm::FindOverlays(UserPath(path), &problems);
-  } else if (!module->definition().natives.empty() ||
-             !vm::FindOverlayFiles(UserPath(path)).empty()) {
-    std::fprintf(stderr,
-                 "the module's native kernels are not used, as they run only "
-                 "with --allow-native or --key\n");
-  }
-  if (!options.uses_module && options.tables.empty()) return OkStatus();
-  if (tier.tiering == nullptr) {
-    tier.tiering = std::make_shared<vm::Tiering>(
-        module, nullptr,
-        device->is_host() ? vm::Tiering::Options{} : vm::Tiering::Eager(2));
-  }
-  const vm::NativeReport report =
-      vm::InstallNativeKernels(*tier.tiering, options);
-  tier.native = report.Text();
-  for (const std::string& line : problems)
-    std::fprintf(stderr, "%s\n", line.c_str());
-  // Refused sections are only reported if no kernel can be used.
-  if (report.kernels > 0) return OkStatus();
-  std::fprintf(stderr, "%s\n", tier.native.c_str());
-  for (const std::string& line : report.refused)
-    std::fprintf(stderr, "%s\n", line.c_str());
-  return OkStatus();
 }
 
 const Tier& KeepTier(Tier tier) {

@@ -1,16 +1,19 @@
-// Opens the tier that a command line asks for.
+// The tier that a command line asks for, and the native kernels that it allows.
 //
+//   TierOptions options;
+//   AddNativeFlags(flags, &options.native);
+//   …
+//   EMBER_RETURN_IF_ERROR(CheckTierOptions(options));
 //   EMBER_ASSIGN_OR_RETURN(const Tier tier,
-//                          OpenTier("2", *device, model.module, ""));
+//                          OpenTier(options, device, model.module));
 //   vm::Session::Create(model.module, {..., .tiering = tier.tiering});
 //
-// "0" is the interpreter. With "1" and "2" each dispatch is compiled before it
-// first runs: "1" compiles quickly, "2" with all optimisations and for the
-// parameters of the call. Dispatches that cannot be compiled are interpreted.
-// "auto" interprets while another thread compiles the hot dispatches
-// (vm/runtime/tiering.h); kernels that are slower than the interpreter are not
-// used. On a device that is not the host "auto" is "2", as running half a model
-// elsewhere is of no use.
+// "0": the interpreter. "1", "2": each dispatch is compiled before it runs
+// first, quickly or with everything (for the parameters that it has); what
+// cannot be compiled stays with the interpreter. "auto": the interpreter, while
+// a thread beside it compiles what has become hot (vm/runtime/tiering.h);
+// kernels that are slower than the interpreter are not used. On a device that
+// is not the host "auto" is "2". The policy is vm/runtime/session_kernels.h.
 #ifndef EMBER_TOOLS_LIB_TIER_H_
 #define EMBER_TOOLS_LIB_TIER_H_
 
@@ -44,26 +47,9 @@ struct Tier {
   std::shared_ptr<vm::Tiering> tiering;  // null for "0" without native kernels
   std::shared_ptr<jit::Jit> jit;         // null for "0"
   std::shared_ptr<jit::Oracle> oracle;   // null where kernels are not checked
-  // One line about what UseNativeKernels did; empty: nothing.
-  std::string native;
+  std::string native;  // which native kernels run, one line; empty: none
 };
 
-// Opens a tier by its name. wrapper: JitOptions::wrapper. With one, "auto" uses
-// slow kernels, too, and only the wrapper checks kernels. checks: applies to
-// the first call of each kernel. On devices that are not the host kernels are
-// not checked. jit: see AddJitFlag. cache: without a folder, kernels are kept
-// for the process only. A cache that cannot be used is reported on stderr.
-// Errors: an unknown name; for "1" and "2", no JIT library near this program,
-// or no LLVM library.
-StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
-                        std::shared_ptr<const vm::Module> module,
-                        const std::string& dump_folder,
-                        const std::string& schedule_folder = "",
-                        const jit::CacheOptions& cache = {},
-                        std::shared_ptr<jit::KernelWrapper> wrapper = nullptr,
-                        const RoundingFlags& rounding = {},
-                        const KernelCheckFlags& checks = {},
-                        const std::string& jit = "auto");
 // Declares --jit, which says where kernels are compiled. `value` must outlive
 // the parsing.
 void AddJitFlag(Flags& flags, std::string* value);
@@ -77,27 +63,56 @@ struct NativeFlags {
 // the parsing.
 void AddNativeFlags(Flags& flags, NativeFlags* values);
 
-// Uses the native kernels (vm-prejit) of a module, which are in the module or
-// in overlays next to its file `path`. With permission they run their
-// dispatches instead of the tier; at tier 0, the interpreter runs the others.
-// They are neither checked nor compared with tier 0's time. Without permission
-// the module runs without them, and stderr says so once. On a device that is
-// not the host only kernels for that device are used, and no library. Errors: a
-// key that cannot be read; a library that cannot be loaded or has no kernels of
-// this module for this machine.
-Status UseNativeKernels(const NativeFlags& flags,
+struct TierOptions {
+  std::string tier = "auto";    // --tier
+  std::string jit = "auto";     // AddJitFlag
+  std::string dump_folder;      // JitOptions::dump_folder
+  std::string schedule_folder;  // JitOptions::schedule_folder
+  // The folder may have schedules of other modules, too.
+  bool has_schedules_of_others = false;
+  // No folder: kernels are kept for the process only. One that cannot be used
+  // is reported on stderr.
+  jit::CacheOptions cache;
+  // JitOptions::wrapper. With one "auto" uses slow kernels, too, and no kernel
+  // is checked but by the wrapper.
+  std::shared_ptr<jit::KernelWrapper> wrapper;
+  RoundingFlags rounding;
+  // Checks of the first call of each kernel. Kernels of devices that are not
+  // the host are not checked.
+  KernelCheckFlags checks;
+  NativeFlags native;
+  // The module's file, as the user typed it: overlays are beside it. Empty: no
+  // native kernels are used.
+  std::string model;
+};
+
+// Returns an error that does not depend on the module: an unknown tier,
+// --allow-native beside --key, a key that cannot be read, a schedule folder at
+// tier 0.
+Status CheckTierOptions(const TierOptions& options);
+
+// Errors: those of CheckTierOptions; "1" and "2": no JIT beside this program,
+// or LLVM's library is missing; a schedule folder that is wrong for the module;
+// a native library that cannot be loaded, or has no kernels of this module for
+// this machine.
+//
+// Native kernels (vm-prejit) are in the module, in overlays beside its file or
+// in a library. With permission they run in the place of the tier for the
+// dispatches that they are of, at tier 0, too. They are used as they are: not
+// checked, not timed beside tier 0. Without permission the module runs
+// portable, and stderr says so once. A device that is not the host uses those
+// that are for it, and no library.
+StatusOr<Tier> OpenTier(const TierOptions& options,
                         const std::shared_ptr<hal::Device>& device,
-                        const std::shared_ptr<const vm::Module>& module,
-                        const std::string& path, Tier& tier);
+                        const std::shared_ptr<const vm::Module>& module);
+// After a run: an error if a schedule of the folder was not used.
+Status CheckSchedulesUsed(const Tier& tier);
 // Keeps the one tier of a process until the process ends. EndProcess, the last
 // call of main, does not wait for kernels that are being compiled. (A thread
 // that runs LLVM must not outlive LLVM's globals, which returning from main
 // destroys.)
 const Tier& KeepTier(Tier tier);
 int EndProcess(int exit_status);
-// Error unless the name is that of a tier. Loads nothing.
-Status CheckTier(const std::string& name);
-
 // Returns text for people, to print below a profile: the cost of compiling,
 // what was checked, and the dispatches without a kernel by reason. Empty at
 // tier 0.

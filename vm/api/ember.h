@@ -41,6 +41,8 @@ extern "C" {
 #endif
 
 #define EMBER_API_VERSION 7
+/* The version of Ember, for people: "0", the version of the API, a count. */
+#define EMBER_VERSION "0.7.0"
 
 #if defined(_WIN32)
 #define EMBER_EXPORT __declspec(dllexport)

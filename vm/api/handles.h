@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/ed25519.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "vm/api/callbacks.h"
@@ -24,6 +22,7 @@
 #include "vm/format/overlay.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/session_kernels.h"
 #include "vm/runtime/tensor.h"
 #include "vm/runtime/tiering.h"
 
@@ -46,16 +45,6 @@ struct SharedKernels {
   EmberTier tier = EMBER_TIER_INTERPRETER;
   std::string native_text;  // text of session_native_kernels
   bool is_made = false;
-};
-
-// The native code of the module that a session may run: none, any, or only code
-// that a key signed.
-struct Permission {
-  enum Kind : uint8_t { kNone, kAny, kSigned };
-  Kind kind = kNone;
-  Ed25519Key key = {};  // used with kSigned
-
-  auto operator<=>(const Permission&) const = default;
 };
 
 // Keeps the message for the calling thread and returns the status.
@@ -89,7 +78,7 @@ struct EmberModule {
   bool has_sessions = false;
   // Kernels that sessions on the host share, by tier and by permission: a
   // session must not see native code that it may not run.
-  std::map<ember::api::Permission, ember::api::SharedKernels>
+  std::map<ember::vm::NativePermission, ember::api::SharedKernels>
       kernels[EMBER_TIER_AUTO + 1];
 };
 

@@ -1,6 +1,6 @@
 // Sessions: creating them from options.
 #include <algorithm>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "base/concat.h"
@@ -10,6 +10,7 @@
 #include "vm/api/parts.h"
 #include "vm/format/module_signature.h"
 #include "vm/runtime/native_kernels.h"
+#include "vm/runtime/session_kernels.h"
 #include "vm/runtime/tiering.h"
 
 namespace ember::api {
@@ -71,53 +72,39 @@ StatusOr<std::shared_ptr<hal::Device>> OpenSessionDevice(
   return OpenDevice(name, device_options);
 }
 
-// in_background: true if no caller waits for the kernels.
-vm::CompilePlace PlaceOf(int32_t compile_in, bool in_background) {
-  using Place = vm::CompilePlace;
-  if (compile_in == EMBER_COMPILE_IN_WORKER) return Place::kWorker;
-  return in_background && compile_in == EMBER_COMPILE_IN_WORKER_IF_THERE
-             ? Place::kWorkerIfThere
-             : Place::kThread;
+vm::CompilePlace PlaceOf(int32_t compile_in) {
+  switch (compile_in) {
+    case EMBER_COMPILE_IN_WORKER:
+      return vm::CompilePlace::kWorker;
+    case EMBER_COMPILE_IN_THREAD:
+      return vm::CompilePlace::kThread;
+    default:
+      return vm::CompilePlace::kWorkerIfThere;
+  }
 }
 
-// Null if AUTO finds no JIT and can run without one: on the host, or with
-// kernels of files if it may run any.
+// Null where AUTO does without a JIT.
 StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
     const EmberModule& module, const EmberSessionOptions& options, bool is_host,
-    Permission::Kind files, const Logger& logger) {
-  const bool in_background = options.tier == EMBER_TIER_AUTO && is_host;
-  vm::KernelLibraryOptions library;
-  library.cache_folder = OrEmpty(options.kernel_cache_folder);
-  library.place = PlaceOf(options.compile_in, in_background);
-  // Several threads compile on machines with many cores, where sessions rarely
-  // use all of them.
-  constexpr unsigned kMaxThreads = 4;
-  if (in_background) {
-    library.threads = static_cast<int>(
-        std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMaxThreads));
-  }
+    const vm::NativePermission& permission, const Logger& logger) {
+  // EmberTier has the values of KernelTier.
+  const vm::CompilePlan plan =
+      vm::PlanCompilation(static_cast<vm::KernelTier>(options.tier),
+                          PlaceOf(options.compile_in), is_host);
+  const vm::KernelLibraryOptions library = {
+      .threads = plan.threads,
+      .place = plan.place,
+      .cache_folder = OrEmpty(options.kernel_cache_folder)};
   std::string message;
   StatusOr<std::shared_ptr<vm::KernelProvider>> provider =
       FindKernels(OrEmpty(options.library_folder), library, &message);
-  const bool can_do_without = options.tier == EMBER_TIER_AUTO &&
-                              (is_host || files != Permission::kNone);
-  if (!provider.ok() && can_do_without) {
-    logger.Log(EMBER_LOG_WARNING,
-               Concat({is_host ? "tier 0 only: " : "no kernels but of files: ",
-                       provider.status().message()}));
-    return std::shared_ptr<vm::Tiering>();
-  }
-  if (!provider.ok()) return provider.status();
-  if (!message.empty()) {
-    logger.Log(EMBER_LOG_WARNING,
-               Concat({"kernels are not kept in the cache: ", message}));
-  }
-  const vm::Tiering::Options policy =
-      in_background
-          ? vm::Tiering::Options()
-          : vm::Tiering::Eager(options.tier == EMBER_TIER_BASELINE ? 1 : 2);
-  return std::make_shared<vm::Tiering>(module.module, *std::move(provider),
-                                       policy);
+  std::string warning;
+  if (provider.ok() && !message.empty())
+    warning = Concat({"kernels are not kept in the cache: ", message});
+  StatusOr<std::shared_ptr<vm::Tiering>> tiering = vm::TieringOf(
+      module.module, plan, std::move(provider), permission, &warning);
+  if (!warning.empty()) logger.Log(EMBER_LOG_WARNING, warning);
+  return tiering;
 }
 
 bool HasNatives(const EmberModule& module) {
@@ -127,13 +114,14 @@ bool HasNatives(const EmberModule& module) {
 
 // Returns the native code of the module and its overlays that may run. If none
 // may, *why gets the reason.
-Permission PermissionOf(const EmberModule& module,
-                        const EmberSessionOptions& options, std::string* why) {
-  Permission permission;
+vm::NativePermission PermissionOf(const EmberModule& module,
+                                  const EmberSessionOptions& options,
+                                  std::string* why) {
+  vm::NativePermission permission;
   if (!HasNatives(module)) {
     *why = "the module has no native kernels";
   } else if (options.allow_native != 0) {
-    permission.kind = Permission::kAny;
+    permission.kind = vm::NativePermission::kAny;
   } else if (options.native_key == nullptr) {
     *why = "native kernels are not allowed";
   } else {
@@ -141,7 +129,7 @@ Permission PermissionOf(const EmberModule& module,
     std::copy_n(options.native_key, key.size(), key.begin());
     const Status status = vm::VerifySignature(module.module->definition(), key);
     if (status.ok() || !module.overlays.empty()) {
-      permission.kind = Permission::kSigned;
+      permission.kind = vm::NativePermission::kSigned;
       permission.key = key;
     } else {
       *why = std::string(status.message());
@@ -153,7 +141,7 @@ Permission PermissionOf(const EmberModule& module,
 StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
                                     const EmberSessionOptions& options,
                                     const std::shared_ptr<hal::Device>& device,
-                                    const Permission& permission,
+                                    const vm::NativePermission& permission,
                                     const Logger& logger, Progress* progress) {
   const bool is_host = device->is_host();
   SharedKernels kernels;
@@ -161,32 +149,24 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
   if (options.tier != EMBER_TIER_INTERPRETER) {
     EMBER_ASSIGN_OR_RETURN(
         kernels.tiering,
-        MakeTiering(module, options, is_host, permission.kind, logger));
+        MakeTiering(module, options, is_host, permission, logger));
     if (kernels.tiering != nullptr)
       kernels.tier = static_cast<EmberTier>(options.tier);
   }
   vm::NativeOptions natives;
-  natives.uses_module = permission.kind != Permission::kNone;
-  if (natives.uses_module) natives.overlays = module.overlays;
-  if (permission.kind == Permission::kSigned) natives.key = &permission.key;
-  if (is_host) {
-    natives.tables = module.tables;
-  } else {
+  natives.overlays = module.overlays;
+  natives.tables = module.tables;
+  if (!is_host) {
     natives.device = device;
     natives.device_launcher = KernelLauncher();
   }
   natives.progress = progress;
-  if (!natives.uses_module && natives.tables.empty()) return kernels;
-  if (kernels.tiering == nullptr) {
-    kernels.tiering = std::make_shared<vm::Tiering>(
-        module.module, nullptr,
-        is_host ? vm::Tiering::Options{} : vm::Tiering::Eager(2));
-  }
-  const vm::NativeReport report =
-      vm::InstallNativeKernels(*kernels.tiering, natives);
-  EMBER_RETURN_IF_ERROR(report.status);
-  std::string text = report.Text();
-  for (const std::string& line : report.refused) text += "; " + line;
+  const std::optional<vm::NativeReport> report = vm::AddNativeKernels(
+      module.module, permission, std::move(natives), kernels.tiering);
+  if (!report) return kernels;
+  EMBER_RETURN_IF_ERROR(report->status);
+  std::string text = report->Text();
+  for (const std::string& line : report->refused) text += "; " + line;
   kernels.native_text = OnOneLine(text);
   return kernels;
 }
@@ -194,8 +174,9 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
 // Sessions on the host share kernels; a session on a device has its own.
 StatusOr<SharedKernels> FindKernelsOf(
     EmberModule& module, const EmberSessionOptions& options,
-    const std::shared_ptr<hal::Device>& device, const Permission& permission,
-    const Logger& logger, Progress* progress) {
+    const std::shared_ptr<hal::Device>& device,
+    const vm::NativePermission& permission, const Logger& logger,
+    Progress* progress) {
   if (!device->is_host())
     return MakeKernels(module, options, device, permission, logger, progress);
   const std::lock_guard<std::mutex> lock(module.mutex);
@@ -229,7 +210,7 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
         Concat({"device '", device->driver(),
                 "': expected tier OPTIMIZED or AUTO, found ", options.tier}));
   }
-  const Permission permission =
+  const vm::NativePermission permission =
       PermissionOf(module, options, &result->native_text);
   EMBER_ASSIGN_OR_RETURN(const SharedKernels kernels,
                          FindKernelsOf(module, options, device, permission,

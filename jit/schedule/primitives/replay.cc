@@ -8,7 +8,6 @@
 #include "jit/schedule/primitives/primitives.h"
 
 namespace ember::schedule {
-
 Status Apply(std::string_view line, Schedule& schedule) {
   const StatusOr<PrimitiveCall> call = ParsePrimitive(line);
   if (!call.ok()) return call.status().WithContext(line);
@@ -33,7 +32,7 @@ Status Apply(std::string_view line, Schedule& schedule) {
 }
 
 Status Replay(std::string_view text, Schedule& schedule) {
-  while (!text.empty()) {
+  for (int number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -42,7 +41,8 @@ Status Replay(std::string_view text, Schedule& schedule) {
     if (first == std::string_view::npos) continue;
     line = line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
     if (line == "}" || line.starts_with("schedule ")) continue;
-    EMBER_RETURN_IF_ERROR(Apply(line, schedule));
+    if (const Status status = Apply(line, schedule); !status.ok())
+      return status.WithContext("line " + std::to_string(number));
   }
   return OkStatus();
 }

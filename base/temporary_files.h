@@ -1,0 +1,26 @@
+// The temporary files of AtomicFileWriter (base/atomic_file_writer.h), for
+// programs: none of them is left when a signal ends the process.
+//
+//   void OnSignal(int signal) { RemoveTemporaryFiles(); … }
+//
+// A library leaves signals to its host, so only programs install such a
+// handler (tools/lib/end_by_signal.h). Thread-safe.
+#ifndef EMBER_BASE_TEMPORARY_FILES_H_
+#define EMBER_BASE_TEMPORARY_FILES_H_
+
+#include <string>
+
+namespace ember {
+
+// Deletes the temporary files that writers of this process have not renamed
+// yet. A signal handler may call it. The process must end after it: a writer
+// finds its file gone.
+void RemoveTemporaryFiles();
+
+// True if AtomicFileWriter writes to what is at `path` as it is: to a device or
+// a pipe.
+bool IsWrittenInPlace(const std::string& path);
+
+}  // namespace ember
+
+#endif  // EMBER_BASE_TEMPORARY_FILES_H_

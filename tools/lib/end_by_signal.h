@@ -1,0 +1,16 @@
+// When a signal ends a tool, the tool deletes the files that it has not
+// written to their end (base/temporary_files.h), and ends by the same signal.
+//
+//   DeleteTemporaryFilesOnSignals();   // first in main
+//
+// Signals that the caller of the tool has set to be ignored stay ignored.
+#ifndef EMBER_TOOLS_LIB_END_BY_SIGNAL_H_
+#define EMBER_TOOLS_LIB_END_BY_SIGNAL_H_
+
+namespace ember::tools {
+
+void DeleteTemporaryFilesOnSignals();
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_END_BY_SIGNAL_H_

@@ -1,0 +1,20 @@
+#!/bin/bash
+# version_test.sh VERSION EMBER_H TOOL README...: there is one version of Ember. The file packaging/VERSION has it, and the
+# C API and --version of a tool say the same. READMEs name no version of a package, as nothing would keep it up to date.
+set -euo pipefail
+version="$(cat "$1")"
+header="$2" tool="$3"
+shift 3
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+api="$(sed -n 's/^#define EMBER_API_VERSION //p' "$header")"
+[[ "$version" =~ ^0\.$api\.[0-9]+$ ]] || fail "packaging/VERSION: expected 0.$api.N, found $version"
+grep -qx "#define EMBER_VERSION \"$version\"" "$header" || fail "ember.h: expected EMBER_VERSION \"$version\""
+said="$("$tool" --version)"
+[[ "$said" == "${tool##*/} $version" ]] || fail "--version: expected $version, found $said"
+for readme in "$@"; do
+  if grep -nE 'ember(-runtime)?-[0-9]+\.[0-9]+' "$readme"; then fail "$readme: expected no version of a package"; fi
+done
+echo "$version"
