@@ -198,6 +198,10 @@ StatusOr<std::vector<Tensor>> GraphImporter::ImportFrom(
       StatusOr<std::vector<Tensor>> outputs =
           ImportBothWays(graph, order, i, split, scope);
       if (!outputs.ok() || !outputs->empty()) return outputs;
+      if ((split_ = SplitAround(split, scope))) {
+        return UnimplementedError("'" + split.origin +
+                                  "' decides the kinds of a branch's outputs");
+      }
       not_split_.insert(split.origin);
       status = ImportNode(graph.node(order[i]), order[i], scope);
     }
@@ -417,6 +421,10 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
     EMBER_RETURN_IF_ERROR(CheckNotRefused(*row, input).WithContext(where));
   StatusOr<int32_t> moved_type = CheckCarriedTypes(*row, inputs);
   if (!moved_type.ok()) return moved_type.status().WithContext(where);
+  if (!AddUnitAxes(node, inputs, scope)) {
+    return UnimplementedError(where +
+                              ": its rank depends on whether a dim is 1");
+  }
   NodeContext context = ContextOf(std::move(owner), node, origin,
                                   row->as_opset > 0 ? row->as_opset : opset,
                                   std::move(inputs), scope);

@@ -57,6 +57,14 @@ class GraphImporter {
   }
 
  private:
+  // An If whose branches give different kinds of values asks for this, and so
+  // does a node whose rank depends on whether a dim is 1. Its import fails;
+  // the import of the graph around it sees it. The origin of a dim is its text
+  // behind "dim ".
+  struct Split {
+    std::string origin;
+    Tensor condition;
+  };
   // Names visible to a list of nodes. A subgraph's scope also sees its
   // parent's: values of a graph around the builder's are captured by `region`.
   struct Scope {
@@ -74,6 +82,11 @@ class GraphImporter {
     std::map<std::string, const AttributeProto*> bindings;
     bool is_function = false;
     int depth = 0;
+    // A branch of an If. Where a split in it leads to different kinds of its
+    // outputs, the graph around it is asked instead: for the same split if the
+    // branch is imported in place, else for one at the If.
+    bool in_place_branch = false;
+    std::optional<Split> branch_of;
   };
 
   Status AddInputs(Scope& scope);
@@ -99,11 +112,13 @@ class GraphImporter {
   // (continuations.cc) An `if` of which each region has one branch of the node
   // that asked for it, and all nodes from there on. No outputs: they cannot
   // both be imported, or give values of different kinds.
-  struct Split;
   StatusOr<std::vector<Tensor>> ImportBothWays(const GraphProto& graph,
                                                const std::vector<int>& order,
                                                size_t first, const Split& split,
                                                Scope& scope);
+  // What to ask the graph around this one for when a split in it failed.
+  std::optional<Split> SplitAround(const Split& failed,
+                                   const Scope& scope) const;
   // Whether the branches of an If may be imported with what follows each.
   bool MaySplit(const std::string& origin) const;
   Status ImportNode(const NodeProto& node, int index, Scope& scope);
@@ -134,6 +149,13 @@ class GraphImporter {
   static bool FitStatedTypes(const NodeProto& node,
                              const std::vector<Tensor>& values,
                              const Scope& scope);
+  // (unit_dims.cc) The axes that a Squeeze without axes drops, as its input 1:
+  // those of extent 1. Where an open dim decides, the node may be imported with
+  // all that follows for either case: then false, and split_ is set.
+  bool AddUnitAxes(const NodeProto& node, std::vector<Tensor>& inputs,
+                   const Scope& scope);
+  std::optional<std::vector<int64_t>> UnitAxes(const NodeProto& node, Tensor x,
+                                               const Scope& scope);
   // (loop.cc)
   Status ImportLoop(NodeContext& c, Scope& scope);
   StatusOr<bool> UnrollLoop(NodeContext& c, const GraphProto& graph,
@@ -169,15 +191,9 @@ class GraphImporter {
   ExternalFiles files_;
   graph::GraphBuilder builder_;
   int64_t imported_nodes_ = 0;
-  // An If whose branches give different kinds of values asks for this, and its
-  // import fails; whoever imports the graph around it sees it.
-  struct Split {
-    std::string origin;
-    Tensor condition;
-  };
   std::optional<Split> split_;
-  // Nodes whose branch is known where import is, and those that were tried both
-  // ways in vain.
+  // Nodes whose branch is known where import is (of dims: whether it is 1), and
+  // those that were tried both ways in vain.
   std::map<std::string, bool> taken_branches_;
   std::set<std::string> not_split_;
   std::vector<graph::AssumedDims> variants_;  // empty: one variant

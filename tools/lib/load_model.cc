@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "compiler/compile.h"
+#include "compiler/graph/unit_dims.h"
 #include "frontends/formats.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/random_tensors.h"
@@ -112,19 +113,13 @@ Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
   return OkStatus();
 }
 
-// Pins the dims of inputs without a rank to those of their values. What is
-// wrong with a value is said when it is bound.
-Status PinUnranked(const std::string& path, const frontends::Format& format,
-                   const std::vector<std::string>& specs,
-                   frontends::ImportOptions& import) {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<frontends::InputInfo> inputs,
-                         format.inputs(ModelPath(path), import));
-  std::set<std::string> open;
-  for (const frontends::InputInfo& input : inputs) {
-    if (!input.has_rank && !import.input_shapes.contains(input.name))
-      open.insert(input.name);
-  }
-  if (open.empty()) return OkStatus();
+// Pins the dims of the inputs `open` to those of their values. What is wrong
+// with a value is said when it is bound.
+void PinToValues(const std::vector<frontends::InputInfo>& inputs,
+                 const std::set<std::string>& open,
+                 const std::vector<std::string>& specs,
+                 frontends::ImportOptions& import) {
+  if (open.empty()) return;
   std::set<std::string> taken;
   RandomTensors random(0);
   for (const std::string& spec : specs) {
@@ -140,7 +135,32 @@ Status PinUnranked(const std::string& path, const frontends::Format& format,
     const std::vector<int64_t>& dims = value->tensor.dims;
     import.input_shapes[name] = {dims.begin(), dims.end()};
   }
-  return OkStatus();
+}
+
+// Inputs of which the model does not give the rank, nor the user the shape.
+std::set<std::string> UnrankedInputs(
+    const std::vector<frontends::InputInfo>& inputs,
+    const frontends::ImportOptions& import) {
+  std::set<std::string> open;
+  for (const frontends::InputInfo& input : inputs) {
+    if (!input.has_rank && !import.input_shapes.contains(input.name))
+      open.insert(input.name);
+  }
+  return open;
+}
+
+// Inputs whose dims the import took not to be 1, because ranks depend on them.
+std::set<std::string> InputsOfRanks(const graph::Graph& graph) {
+  std::set<std::string> symbols, inputs;
+  for (const graph::Dim& dim : graph::DimsTakenNotUnit(graph))
+    symbols.merge(dim.Symbols());
+  for (const graph::Value* input : graph.inputs()) {
+    for (const graph::Dim& dim : input->shape()) {
+      for (const std::string& symbol : dim.Symbols())
+        if (symbols.contains(symbol)) inputs.insert(input->name());
+    }
+  }
+  return inputs;
 }
 
 }  // namespace
@@ -184,11 +204,23 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
     import.input_shapes[shape.name] = shape.dims;
   for (const NamedTensor& value : options.values)
     EMBER_RETURN_IF_ERROR(AddValue(value, import));
+  std::vector<frontends::InputInfo> inputs;
   if (!options.inputs.empty()) {
-    const Status pinned = PinUnranked(path, *format, options.inputs, import);
-    if (!pinned.ok()) return Named(path, pinned);
+    StatusOr<std::vector<frontends::InputInfo>> infos =
+        format->inputs(ModelPath(path), import);
+    if (!infos.ok()) return Named(path, infos.status());
+    inputs = *std::move(infos);
+    PinToValues(inputs, UnrankedInputs(inputs, import), options.inputs, import);
   }
   StatusOr<graph::Graph> graph = format->import(ModelPath(path), import);
+  if (graph.ok() && !inputs.empty()) {
+    // With the extents of this run where a rank depends on them.
+    const std::set<std::string> deciding = InputsOfRanks(*graph);
+    if (!deciding.empty()) {
+      PinToValues(inputs, deciding, options.inputs, import);
+      graph = format->import(ModelPath(path), import);
+    }
+  }
   if (!graph.ok()) return Named(path, graph.status());
   return graph;
 }
