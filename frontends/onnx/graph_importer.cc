@@ -405,6 +405,16 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
                         scope);
 }
 
+void GraphImporter::AddPooledShape(const NodeProto& node,
+                                   std::vector<Tensor>& inputs,
+                                   const Scope& scope) const {
+  if (node.op_type() != "MaxUnpool" || inputs.size() < 3 || !inputs[2]) return;
+  const auto pooled = pooled_shapes_.find(scope.prefix + node.input(1));
+  if (pooled == pooled_shapes_.end()) return;
+  inputs.resize(4);
+  inputs[3] = Tensor(scope.builder, scope.builder->ShapeValue(pooled->second));
+}
+
 Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
                                      const NodeProto& node,
                                      const std::string& origin,
@@ -425,11 +435,14 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
     return UnimplementedError(where +
                               ": its rank depends on whether a dim is 1");
   }
+  AddPooledShape(node, inputs, scope);
   NodeContext context = ContextOf(std::move(owner), node, origin,
                                   row->as_opset > 0 ? row->as_opset : opset,
                                   std::move(inputs), scope);
   row->import(context);
   EMBER_RETURN_IF_ERROR(scope.builder->status());
+  if (row->name == "MaxPool" && context.WantsOutput(1))
+    pooled_shapes_[scope.prefix + node.output(1)] = context.Input(0).shape();
   for (int i = 0; i < node.output_size(); ++i) {
     if (!context.WantsOutput(i)) continue;
     if (!context.outputs()[i]) {

@@ -154,6 +154,9 @@ class GraphImporter {
   // all that follows for either case: then false, and split_ is set.
   bool AddUnitAxes(const NodeProto& node, std::vector<Tensor>& inputs,
                    const Scope& scope);
+  // The shape in which a MaxUnpool's indices count, as its input 3.
+  void AddPooledShape(const NodeProto& node, std::vector<Tensor>& inputs,
+                      const Scope& scope) const;
   std::optional<std::vector<int64_t>> UnitAxes(const NodeProto& node, Tensor x,
                                                const Scope& scope);
   // (loop.cc)
@@ -192,6 +195,9 @@ class GraphImporter {
   graph::GraphBuilder builder_;
   int64_t imported_nodes_ = 0;
   std::optional<Split> split_;
+  // The shape of a MaxPool's operand, by the name of its indices (behind the
+  // prefix of the scope).
+  std::map<std::string, graph::Shape> pooled_shapes_;
   // Nodes whose branch is known where import is (of dims: whether it is 1), and
   // those that were tried both ways in vain.
   std::map<std::string, bool> taken_branches_;

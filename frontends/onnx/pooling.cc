@@ -143,14 +143,18 @@ void ImportMaxPool(NodeContext& c) {
 }
 
 // What MaxPool took from where: elements go to the flat indices that it gave,
-// all others are 0. The indices count in the shape that follows from the
-// window; one that is given is filled with zeros behind it.
+// all others are 0. The indices count in the shape of what was pooled, which
+// the importer gives as input 3 where it knows it; else in the shape that
+// follows from the window. An output shape that is given is filled with zeros
+// behind.
 void ImportMaxUnpool(NodeContext& c) {
   if (!c.CheckRank(0, 3)) return;
   Tensor x = c.Input(0);
   const int rank = x.rank();
   if (!c.CheckRank(1, rank, rank)) return;
-  const std::optional<Shape> shape = UnpooledShape(c);
+  const std::optional<Shape> shape = c.Input(2) && c.Input(3)
+                                         ? c.Contents(3, "pooled shape")
+                                         : UnpooledShape(c);
   if (!shape) return;
   const Dim total = ElementCount(*shape);
   const Dim count = ElementCount(x.shape());

@@ -157,6 +157,32 @@ TEST(OpenDims, ChannelsOfConvolutionsFollowFromTheWeights) {
               HasSubstr("dim s0_1 must be 2"));
 }
 
+// The window is an operand: a template that is searched for.
+TEST(OpenDims, WindowsOfConvolutionsMayBeOpen) {
+  OneNode node("Conv", 17);
+  Open(node, Counted({1, 1, 4}));
+  node.Input(F32({1, 1, 2}, {1, -2}), {1, 1, -2});
+  node.Attribute({"pads", std::vector<int64_t>{1, 0}});
+  // 0 - 2, 1 - 4, 2 - 6, 3 - 8
+  ExpectNumbers(node.Run(), {F32({1, 1, 4}, {-2, -3, -4, -5})});
+  OneNode transposed("ConvTranspose", 17);
+  Open(transposed, Counted({1, 1, 2}));
+  transposed.Input(F32({1, 1, 3}, {1, 2, 3}), {1, 1, -2});
+  transposed.Attribute({"strides", std::vector<int64_t>{2}});
+  // 1, 2, 3 at 0, and 2, 4, 6 at 2
+  ExpectNumbers(transposed.Run(), {F32({1, 1, 5}, {1, 2, 5, 4, 6})});
+  OneNode large("Conv", 17);
+  Open(large, Counted({1, 1, 2}));
+  large.Input(F32({1, 1, 4}, {1, 1, 1, 1}), {1, 1, -2});
+  EXPECT_FALSE(large.Run().ok());
+  OneNode padded("Conv", 17);
+  Open(padded, Counted({1, 1, 4}));
+  padded.Input(F32({1, 1, 2}, {1, -2}), {1, 1, -2});
+  padded.Attribute({"auto_pad", "SAME_UPPER"});
+  EXPECT_THAT(padded.Run().status().ToString(),
+              HasSubstr("expected a window that is known"));
+}
+
 TEST(OpenDims, RunningSumsGoAlongAnyExtent) {
   for (const int64_t extent : {1, 2, 5, 17, 64}) {
     Values x, sums, before;
