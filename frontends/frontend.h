@@ -43,16 +43,23 @@ struct KnownTensor {
 
 struct ImportOptions {
   // Pins of input dims: one entry per axis, nullopt leaves the axis as the
-  // model says. A dim that occurs elsewhere is pinned there, too.
+  // model says. A dim that occurs elsewhere is pinned there, too. An input for
+  // which the model has a value is an input of the graph if it is named here.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
   // Inputs that become constants, and so are no inputs of the graph any more.
   std::map<std::string, KnownTensor> input_values;
+  // Open dims of inputs that the model gives one name need not be equal: each
+  // is a dim of its own.
+  bool separate_dims = false;
   // Which of the functions that the model offers, where the format has several
   // (TensorFlow Lite's signatures). Empty: the model's main one.
   std::string entry;
   // Told of each operator before it is imported, in stage "import"; null:
   // nobody.
   Progress* progress = nullptr;
+  // If set: gets a line for what the user should know though the import
+  // succeeded.
+  std::vector<std::string>* notes = nullptr;
   // How many operations the graph may be made of, as GraphBuilder counts them;
   // a model that takes more is refused (ResourceExhausted).
   int64_t operation_limit = graph::kOperationLimit;
@@ -64,6 +71,9 @@ struct InputInfo {
   // False: the model does not even say how many dims it has, so that
   // ImportOptions::input_shapes must.
   bool has_rank = true;
+  // The model has a value for it, which counts unless the options name the
+  // input; it is none of the graph's inputs then.
+  bool has_value = false;
 };
 
 struct Format {

@@ -31,6 +31,7 @@ struct Options {
   std::string output, dump_after, dump_dir, entry, progress = "auto";
   LimitFlags limits;
   bool print_pipeline = false, time_passes = false, list_formats = false;
+  bool separate_dims = false;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -39,7 +40,12 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "Pins dims of an input that the model leaves open; '?' leaves one "
             "open. May be\n"
-            "repeated.");
+            "repeated. An input for which the model has a value (an ONNX "
+            "initializer) is one of\n"
+            "the module, too, if it is named here.");
+  flags.Add("separate-dims", &options.separate_dims,
+            "Open dims of inputs that the model gives one name need not be "
+            "equal.");
   flags.Add("input", &options.inputs, "NAME=VALUE",
             "Makes an input a constant of the module: axes=1xi64=2, @a.npy and "
             "the other forms\nof vm-run --input. Its dims are pinned as "
@@ -129,6 +135,7 @@ StatusOr<LoadOptions> MakeLoadOptions(const Options& options,
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   EMBER_ASSIGN_OR_RETURN(load.values, ReadValues(options.inputs));
   load.entry = options.entry;
+  load.separate_dims = options.separate_dims;
   load.compile.disabled_passes = {options.disabled_passes.begin(),
                                   options.disabled_passes.end()};
   load.compile.dump_after = options.dump_after;

@@ -51,6 +51,7 @@ struct Options {
   double rtol = 1e-3, atol = 1e-5;
   LimitFlags limits;
   bool profile = false, explain = false, list_devices = false;
+  bool separate_dims = false;
   RoundingFlags rounding;
   bool no_side_by_side = false;
 };
@@ -71,6 +72,9 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "The shape of a random input, where the model leaves it open (1 "
             "otherwise).");
+  flags.Add("separate-dims", &options.separate_dims,
+            "Open dims of inputs that the model gives one name need not be "
+            "equal.");
   flags.Add("seed", &options.seed, "N", "For random inputs.");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
             "Writes a result: .npy, .pb, or raw with any other ending.");
@@ -331,6 +335,7 @@ Status Run(const Options& options) {
   LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   load.inputs = options.inputs;
+  load.separate_dims = options.separate_dims;
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<CompileLimits> compile_limits,
       CompileLimits::Start(options.limits, options.models[0]));

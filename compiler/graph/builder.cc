@@ -35,7 +35,7 @@ bool IsLong(const Dim& dim) {
              [](Dim::Operation, int a, int b) { return a + b; }) > kMostLeaves;
 }
 
-// The symbol that stands for the expression in this graph already, if one does.
+// Returns the symbol that stands for the expression in this graph, if one does.
 std::optional<Dim> SymbolFor(const Dim& dim, const Graph& graph) {
   for (const auto& operation : graph.operations()) {
     if (operation->name() != "extents" ||

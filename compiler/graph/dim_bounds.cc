@@ -96,7 +96,8 @@ DimBounds BoundsOfTerms(const Terms& terms) {
   return sum;
 }
 
-// The quotient of a term c * d * floordiv(a, d), which is c * (a - mod(a, d)).
+// Returns the quotient of a term c * d * floordiv(a, d), which is
+// c * (a - mod(a, d)).
 const Atom* RoundedDown(const Term& term) {
   if (term.factors.size() != 1) return nullptr;
   const Atom& atom = *term.factors[0];
@@ -107,9 +108,9 @@ const Atom* RoundedDown(const Term& term) {
   return divides ? &atom : nullptr;
 }
 
-// The dim with every multiple of a quotient by its divisor as the dividend less
-// the rest: terms that cancel the dividend's do so only then. The rests are
-// `rests`, the sum of their bounds.
+// Returns the dim with each multiple of a quotient by its divisor as the
+// dividend: terms that cancel the dividend's do so only then. Subtracts the
+// bounds of the rests that are left out, in `rests`.
 Dim WithDividends(const Dim& dim, DimBounds& rests) {
   Dim sum = 0;
   for (const Term& term : DimAlgebra::TermsOf(dim)) {

@@ -1,4 +1,4 @@
-// Dims that may be 1 where the rank of a value depends on it: what drops all
+// Handles dims that may be 1 where a rank depends on that: what drops all
 // dims of extent 1 drops an open dim in some runs and keeps it in others, but a
 // value has one rank.
 //
@@ -17,13 +17,13 @@
 
 namespace ember::graph {
 
-// Nothing for a dim that is known to be 1, or not to be.
+// Does nothing for a dim that is known to be 1, or not to be.
 void TakeNotUnit(GraphBuilder& builder, const Dim& dim);
 
-// Axes of extent 1.
+// Returns the axes of extent 1.
 std::vector<int64_t> UnitAxes(GraphBuilder& builder, const Shape& shape);
 
-// The dims that the graph, with its regions, takes not to be 1.
+// Returns the dims that the graph, with its regions, takes not to be 1.
 std::vector<Dim> DimsTakenNotUnit(const Graph& graph);
 
 }  // namespace ember::graph

@@ -175,8 +175,8 @@ Tensor VisibleKeys(NodeContext& c, const AttentionExtents& extents,
   return And(visible, Less(query - static_cast<double>(window), key));
 }
 
-// A check of the program: the cache and the fresh keys hold what the lengths
-// say, and the fresh ones are all counted.
+// Makes the program check that the cache and the fresh keys hold what the
+// lengths say, and that the fresh ones are all counted.
 void CheckLengths(NodeContext& c, const Grouped& g, const Dim& total,
                   const Dim& keys) {
   graph::GraphBuilder& builder = c.builder();

@@ -18,7 +18,7 @@
 namespace ember::onnx {
 namespace {
 
-// One linear layer of an expert, or of all of them with a dim in front.
+// The tensors are those of one expert, or of all of them with a dim in front.
 struct Layer {
   Tensor weights;  // [results, operands], several to a byte if quantized
   Tensor bias;     // [results]
@@ -31,7 +31,7 @@ struct Layer {
 };
 
 struct Mixture {
-  // Of all experts; the third is absent where the first is not gated by it.
+  // The layers of all experts. The third is absent where it gates nothing.
   std::array<Layer, 3> layers;
   Tensor x;           // [tokens, hidden], in the type that is computed in
   Tensor gates;       // f32 [experts, tokens], 0 where the expert is not chosen
@@ -45,8 +45,8 @@ struct Mixture {
 
 int64_t PackedCount(const Mixture& m) { return m.bits == 0 ? 1 : 8 / m.bits; }
 
-// [experts, results, operands] of weights whose dims may stand in the order
-// that older files have; the elements lie in the same order.
+// Returns weights as [experts, results, operands]. Older files state the dims
+// in another order, though the elements lie in this one.
 Tensor WithResultsFirst(const Mixture& m, Tensor weights, const Dim& operands) {
   const Dim packed(PackedCount(m));
   if (weights.dim(2) * packed == operands) return weights;
@@ -54,7 +54,7 @@ Tensor WithResultsFirst(const Mixture& m, Tensor weights, const Dim& operands) {
                            FloorDivide(weights.dim(1), packed)});
 }
 
-// f32 [results, operands] of one expert.
+// Returns the weights of one expert as floats, [results, operands].
 Tensor Widened(const Mixture& m, const Layer& layer, const Dim& operands) {
   if (m.bits == 0) return Cast(layer.weights, m.x.dtype());
   Tensor values = Cast(UnpackBits(layer.weights, m.bits), DType::kF32);
@@ -83,7 +83,7 @@ Tensor Linear(const Mixture& m, const Layer& layer, Tensor x) {
   return layer.bias ? y + Cast(layer.bias, y.dtype()) : y;
 }
 
-// What the activation of a swiglu takes: what is gated by itself, and what that
+// The operands of a swiglu: the gate, which is activated, and the value that it
 // multiplies.
 struct Gated {
   Tensor gate, value;
@@ -114,7 +114,7 @@ Tensor Activated(const Mixture& m, Tensor h, Tensor third) {
   return third ? h * third : h;
 }
 
-// The weights of the k best experts of each token, [experts, tokens].
+// Returns the weights of the k best experts of each token, [experts, tokens].
 Tensor Gates(NodeContext& c, Tensor logits, Tensor weights, int64_t k) {
   const bool is_quantized = c.node().op_type() == "QMoE";
   const bool normalize = c.Integer("normalize_routing_weights", 0) != 0;
@@ -142,7 +142,7 @@ Tensor Gates(NodeContext& c, Tensor logits, Tensor weights, int64_t k) {
                 "sum", {2}, false);
 }
 
-// What one expert gives for its tokens, added to y at their places.
+// Adds to y what one expert gives for its tokens, at their places.
 Tensor AddExpert(const Mixture& m, Tensor y, Tensor rows, Tensor gate) {
   const Tensor x = Gather(m.x, rows, 0);
   const Tensor third =
@@ -154,7 +154,7 @@ Tensor AddExpert(const Mixture& m, Tensor y, Tensor rows, Tensor gate) {
                {{"update", std::string("add")}});
 }
 
-// An iteration of the loop: the layers are those of one expert.
+// Builds one iteration of the loop, whose layers are those of one expert.
 Tensor OneExpert(Mixture m, Tensor y, Tensor gate) {
   graph::GraphBuilder& builder = y.builder();
   const Dim count = builder.FreshSymbol();
@@ -259,7 +259,7 @@ bool ReadQuantization(NodeContext& c, Mixture& m) {
   return c.ok();
 }
 
-// Everything but the gates.
+// Reads everything but the gates.
 std::optional<Mixture> ReadMixture(NodeContext& c) {
   const bool is_quantized = c.node().op_type() == "QMoE";
   const auto at = [&](int index) { return c.Input(index); };

@@ -82,9 +82,9 @@ class GraphImporter {
     std::map<std::string, const AttributeProto*> bindings;
     bool is_function = false;
     int depth = 0;
-    // A branch of an If. Where a split in it leads to different kinds of its
-    // outputs, the graph around it is asked instead: for the same split if the
-    // branch is imported in place, else for one at the If.
+    // The scope is a branch of an If. A split in it may lead to different kinds
+    // of its outputs; then the graph around it is asked for the same split if
+    // the branch is imported in place, else for one at the If.
     bool in_place_branch = false;
     std::optional<Split> branch_of;
   };
@@ -116,7 +116,8 @@ class GraphImporter {
                                                const std::vector<int>& order,
                                                size_t first, const Split& split,
                                                Scope& scope);
-  // What to ask the graph around this one for when a split in it failed.
+  // Returns the split that the graph around this one is asked for when one in
+  // it failed.
   std::optional<Split> SplitAround(const Split& failed,
                                    const Scope& scope) const;
   // Whether the branches of an If may be imported with what follows each.
@@ -149,12 +150,12 @@ class GraphImporter {
   static bool FitStatedTypes(const NodeProto& node,
                              const std::vector<Tensor>& values,
                              const Scope& scope);
-  // (unit_dims.cc) The axes that a Squeeze without axes drops, as its input 1:
-  // those of extent 1. Where an open dim decides, the node may be imported with
-  // all that follows for either case: then false, and split_ is set.
+  // (unit_dims.cc) Adds the axes that a Squeeze without axes drops as its input
+  // 1: those of extent 1. Where an open dim decides, the node may be imported
+  // with all that follows for either case: then false, and split_ is set.
   bool AddUnitAxes(const NodeProto& node, std::vector<Tensor>& inputs,
                    const Scope& scope);
-  // The shape in which a MaxUnpool's indices count, as its input 3.
+  // Adds the shape in which a MaxUnpool's indices count as its input 3.
   void AddPooledShape(const NodeProto& node, std::vector<Tensor>& inputs,
                       const Scope& scope) const;
   std::optional<std::vector<int64_t>> UnitAxes(const NodeProto& node, Tensor x,
@@ -195,8 +196,8 @@ class GraphImporter {
   graph::GraphBuilder builder_;
   int64_t imported_nodes_ = 0;
   std::optional<Split> split_;
-  // The shape of a MaxPool's operand, by the name of its indices (behind the
-  // prefix of the scope).
+  // Holds the shapes of MaxPools' operands by the names of their indices,
+  // behind the prefix of the scope.
   std::map<std::string, graph::Shape> pooled_shapes_;
   // Nodes whose branch is known where import is (of dims: whether it is 1), and
   // those that were tried both ways in vain.

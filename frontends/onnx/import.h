@@ -16,9 +16,11 @@
 // become symbols: the model's name for them ("batch"), or INPUT_AXIS ("x_0");
 // they are taken to be at least 1. Where open dims meet that broadcast if one
 // of them is 1, the graph is an `if` of two variants: one takes them to be
-// equal, the other repeats what is 1 when the program runs. Sizes that depend
-// on data become symbols of their own, read when the program runs ("_0"); of
-// axes the number must be known, and ranks.
+// equal, the other repeats what is 1 when the program runs. What follows a
+// Squeeze without axes is there for an open dim that is 1 and for one that is
+// not, where that leads to results of one rank; else the dim is taken not to be
+// 1. Sizes that depend on data become symbols of their own, read when the
+// program runs ("_0"); of axes the number must be known, and ranks.
 //
 // Errors are one line. All unsupported operators of a model are listed at once,
 // with node names; malformed models (missing or duplicate names, cycles, wrong
@@ -46,17 +48,23 @@ namespace ember::onnx {
 
 struct ImportOptions {
   // Pins of input dims: one entry per axis, nullopt leaves the axis as the
-  // model says. A pinned symbol is pinned wherever it occurs.
+  // model says. A pinned symbol is pinned wherever it occurs. An initializer
+  // that is an input, too, is an input of the graph if it is named here.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
   // Inputs that are compiled in as constants, and so are no inputs of the graph
   // any more: for models that take shapes, axes or sizes as data (vm-compile
-  // --input). Tensors only; values of other inputs are ignored. The type must
+  // --input); an initializer that is an input, too, gets this value. Tensors
+  // only; values of other inputs are ignored. The type must
   // be the input's; for its dims to be checked, give them as input_shapes too.
   std::map<std::string, TensorBytes> input_values;
+  // frontends::ImportOptions::separate_dims.
+  bool separate_dims = false;
   // If set: filled with the inputs whose values would have to be known where
   // the import fails because something that must be known when compiling
   // depends on them.
   std::set<std::string>* data_dependent_inputs = nullptr;
+  // frontends::ImportOptions::notes.
+  std::vector<std::string>* notes = nullptr;
   // frontends::ImportOptions::progress.
   Progress* progress = nullptr;
   // frontends::ImportOptions::operation_limit.

@@ -142,8 +142,8 @@ void ImportMaxPool(NodeContext& c) {
   if (c.WantsOutput(1)) c.SetOutput(1, MaxPoolIndices(c, c.Input(0), *window));
 }
 
-// What MaxPool took from where: elements go to the flat indices that it gave,
-// all others are 0. The indices count in the shape of what was pooled, which
+// Puts elements at the flat indices that a MaxPool gave, and zeros at all
+// others. The indices count in the shape of what was pooled, which
 // the importer gives as input 3 where it knows it; else in the shape that
 // follows from the window. An output shape that is given is filled with zeros
 // behind.

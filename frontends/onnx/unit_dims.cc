@@ -17,7 +17,7 @@
 namespace ember::onnx {
 namespace {
 
-// The rank that the model states for a value, if it does.
+// Returns the rank that the model states for a value, if it does.
 std::optional<int> StatedRank(const std::vector<const ValueInfoList*>& lists,
                               const std::string& name) {
   for (const ValueInfoList* list : lists) {

@@ -20,7 +20,7 @@ using Values = std::vector<double>;
 
 constexpr int kTokens = 5, kHidden = 4, kExperts = 3, kInner = 3;
 
-// Numbers without a pattern, of one sign and the other.
+// Returns numbers without a pattern, of either sign.
 Values Noise(int count, int seed) {
   Values values;
   for (int i = 0; i < count; ++i)
@@ -111,7 +111,7 @@ OneNode Node(const std::string& op_type) {
   return OneNode(op_type, 1, 1, "com.microsoft");
 }
 
-// x and the logits; `open`: their dims are.
+// Adds x and the logits, whose dims may be open.
 void AddOperands(OneNode& node, const Values& x, const Values& logits,
                  bool open) {
   if (open) {
@@ -196,7 +196,7 @@ TEST(MoE, GateAndValueOfSwiglu) {
   }
 }
 
-// Integers of some bits, several to a byte along the last dim.
+// Returns integers of some bits, several to a byte along the last dim.
 Numbers Packed(const std::vector<int64_t>& dims, const std::vector<int>& values,
                int bits) {
   const int count = 8 / bits;

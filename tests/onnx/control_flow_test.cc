@@ -130,7 +130,7 @@ TEST(If, WhatFollowsACallIsThereForBothRanks) {
   ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 2})}), {}, {4});
 }
 
-// Branches of three ranks: two of them in an If in a branch of another.
+// The branches have three ranks, two of them in an If in a branch of another.
 TEST(If, WhatFollowsIsThereForTheRanksOfAnIfInAnIf) {
   ModelBuilder inner;
   NodeProto& choice = inner.Node("If", {"b"}, {"chosen"});

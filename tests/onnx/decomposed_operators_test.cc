@@ -56,7 +56,7 @@ TEST(MaxUnpool, IndicesCountInTheShapeOfTheWindows) {
   }
 }
 
-// Those that a MaxPool of the same graph gave count in what it pooled.
+// Indices that a MaxPool of the same graph gave count in what it pooled.
 TEST(MaxUnpool, IndicesOfAMaxPoolCountInWhatItPooled) {
   for (const bool open : {true, false}) {
     OneNode node("MaxPool", 11, 2);

@@ -215,7 +215,7 @@ TEST(OpenDims, SpectraMayHaveOnePartOrTwo) {
   ExpectNumbers(complex.Run(), {F32({1, 2, 2}, {4, 12, -2, -2})});
 }
 
-// Squeeze without axes, and then the dims of its result.
+// Returns the dims of what Squeeze without axes gives.
 StatusOr<std::vector<Numbers>> SqueezedDims(const Numbers& x,
                                             std::vector<int64_t> declared) {
   OneNode node("Squeeze", 13);
@@ -276,7 +276,7 @@ TEST(OpenDims, AStatedRankSaysWhatIsSqueezed) {
   }
 }
 
-// The largest of each window of 3 along one dim, at every second place: as many
+// Returns the largest of each window of 3, at every second place: as many
 // as the strides need with padding around (SAME_UPPER), or with a partial
 // window at the end.
 Values PooledBy2(const Values& x, bool same) {
@@ -295,7 +295,7 @@ Values PooledBy2(const Values& x, bool same) {
   return y;
 }
 
-// What the fifth layer's extent follows from is not five times as long.
+// The expression of the last layer's extent is as long as that of the first.
 TEST(OpenDims, ManyLayersMayHalveAnOpenDim) {
   constexpr int kLayers = 9;
   for (const bool same : {true, false}) {

@@ -128,7 +128,8 @@ void PinToValues(const std::vector<frontends::InputInfo>& inputs,
     // Without a name: the next in order.
     std::string name = value->name.value_or("");
     for (size_t i = 0; !value->name && name.empty() && i < inputs.size(); ++i) {
-      if (!taken.contains(inputs[i].name)) name = inputs[i].name;
+      if (!inputs[i].has_value && !taken.contains(inputs[i].name))
+        name = inputs[i].name;
     }
     taken.insert(name);
     if (!open.contains(name)) continue;
@@ -137,19 +138,27 @@ void PinToValues(const std::vector<frontends::InputInfo>& inputs,
   }
 }
 
-// Inputs of which the model does not give the rank, nor the user the shape.
-std::set<std::string> UnrankedInputs(
+// Returns the inputs of which the model does not give the rank, nor the user
+// the shape, and those whose value the user gives in place of the model's.
+std::set<std::string> InputsToName(
     const std::vector<frontends::InputInfo>& inputs,
+    const std::vector<std::string>& specs,
     const frontends::ImportOptions& import) {
   std::set<std::string> open;
   for (const frontends::InputInfo& input : inputs) {
-    if (!input.has_rank && !import.input_shapes.contains(input.name))
+    const bool is_given =
+        std::any_of(specs.begin(), specs.end(), [&](const std::string& spec) {
+          return spec.starts_with(input.name + "=");
+        });
+    if ((input.has_value ? is_given : !input.has_rank) &&
+        !import.input_shapes.contains(input.name))
       open.insert(input.name);
   }
   return open;
 }
 
-// Inputs whose dims the import took not to be 1, because ranks depend on them.
+// Returns the inputs whose dims the import took not to be 1, because ranks
+// depend on them.
 std::set<std::string> InputsOfRanks(const graph::Graph& graph) {
   std::set<std::string> symbols, inputs;
   for (const graph::Dim& dim : graph::DimsTakenNotUnit(graph))
@@ -199,6 +208,9 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
   EMBER_ASSIGN_OR_RETURN(const frontends::Format* format, FormatOfFile(path));
   frontends::ImportOptions import;
   import.entry = options.entry;
+  import.separate_dims = options.separate_dims;
+  std::vector<std::string> notes;
+  import.notes = &notes;
   import.progress = options.compile.progress;
   for (const NamedShape& shape : options.shapes)
     import.input_shapes[shape.name] = shape.dims;
@@ -210,18 +222,22 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
         format->inputs(ModelPath(path), import);
     if (!infos.ok()) return Named(path, infos.status());
     inputs = *std::move(infos);
-    PinToValues(inputs, UnrankedInputs(inputs, import), options.inputs, import);
+    PinToValues(inputs, InputsToName(inputs, options.inputs, import),
+                options.inputs, import);
   }
   StatusOr<graph::Graph> graph = format->import(ModelPath(path), import);
   if (graph.ok() && !inputs.empty()) {
-    // With the extents of this run where a rank depends on them.
+    // Ranks that depend on dims are those of this run.
     const std::set<std::string> deciding = InputsOfRanks(*graph);
     if (!deciding.empty()) {
       PinToValues(inputs, deciding, options.inputs, import);
+      notes.clear();
       graph = format->import(ModelPath(path), import);
     }
   }
   if (!graph.ok()) return Named(path, graph.status());
+  for (const std::string& note : notes)
+    std::fprintf(stderr, "%s: note: %s\n", path.c_str(), note.c_str());
   return graph;
 }
 
@@ -233,7 +249,8 @@ StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
   const auto inputs = format->inputs(ModelPath(path), import);
   if (!inputs.ok()) return Named(path, inputs.status());
   std::vector<std::string> names;
-  for (const frontends::InputInfo& input : *inputs) names.push_back(input.name);
+  for (const frontends::InputInfo& input : *inputs)
+    if (!input.has_value) names.push_back(input.name);
   return names;
 }
 

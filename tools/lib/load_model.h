@@ -39,10 +39,13 @@ struct LoadOptions {
   // All of a model that is compiled here:
   std::vector<NamedShape> shapes;   // pins dims of inputs
   std::vector<NamedTensor> values;  // inputs that become constants, by name
-  // Of --input (tensor_spec.h): an input of which the model does not even give
-  // the rank has the dims of the value that it will be given.
+  // Of --input (tensor_spec.h). An input has the dims of the value that it will
+  // be given if the model does not even give its rank, has a value for it that
+  // this one replaces, or takes another rank somewhere if one of its open dims
+  // is 1 (compiler/graph/unit_dims.h).
   std::vector<std::string> inputs;
-  std::string entry;  // frontends::ImportOptions::entry
+  std::string entry;           // frontends::ImportOptions::entry
+  bool separate_dims = false;  // frontends::ImportOptions::separate_dims
   // Its progress is told of the import, too.
   compiler::CompileOptions compile;
 };
