@@ -43,18 +43,25 @@ struct KnownTensor {
 };
 
 struct ImportOptions {
-  // Pins of input dims: one entry per axis; nullopt leaves the axis as the
-  // model states it. A dim that occurs elsewhere is pinned there, too.
+  // Pins of input dims: one entry per axis, nullopt leaves the axis as the
+  // model says. A dim that occurs elsewhere is pinned there, too. An input for
+  // which the model has a value is an input of the graph if it is named here.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
   // Inputs that become constants, so that the graph no longer has them as
   // inputs.
   std::map<std::string, KnownTensor> input_values;
+  // Open dims of inputs that the model gives one name need not be equal: each
+  // is a dim of its own.
+  bool separate_dims = false;
   // Name of the function to import, if the model has several (TensorFlow Lite's
   // signatures). If empty, it is the model's main function.
   std::string entry;
   // Receives each operator before it is imported, in stage "import"; may be
   // null.
   Progress* progress = nullptr;
+  // If set: gets a line for what the user should know though the import
+  // succeeded.
+  std::vector<std::string>* notes = nullptr;
   // Largest number of operations of the graph, as GraphBuilder counts them. A
   // model that needs more is refused (ResourceExhausted).
   int64_t operation_limit = graph::kOperationLimit;
@@ -66,6 +73,9 @@ struct InputInfo {
   // False if the model does not even state the number of dims, so that
   // ImportOptions::input_shapes must.
   bool has_rank = true;
+  // The model has a value for it, which counts unless the options name the
+  // input; it is none of the graph's inputs then.
+  bool has_value = false;
 };
 
 struct Format {

@@ -137,6 +137,7 @@ StatusOr<std::vector<graph::Value*>> AddInputs(
       if (!pins.back()[i]) continue;
       const ModelDim& dim = (*input.dims)[i];
       std::optional<SymbolPin> pin;
+      if (options.separate_dims) continue;
       if (!dim.symbol.empty()) pin = {dim.symbol, *pins.back()[i]};
       if (dim.expression) pin = SolvedPin(*dim.expression, *pins.back()[i]);
       if (!pin) continue;
@@ -168,6 +169,8 @@ StatusOr<std::vector<graph::Value*>> AddInputs(
                             : Dim::Symbol(OpenDim(input.name, i).symbol));
       } else if (dim.symbol.empty()) {
         shape.push_back(Dim(dim.extent));
+      } else if (options.separate_dims) {
+        shape.push_back(Dim::Symbol(OpenDim(input.name, i).symbol));
       } else if (pinned != extents.end()) {
         shape.push_back(Dim(pinned->second));
       } else {

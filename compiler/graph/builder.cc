@@ -13,10 +13,53 @@
 namespace ember::graph {
 namespace {
 
+// A dim with more symbols and constants, or a longer text, becomes a symbol.
+// Dims that layers do not nest are smaller, and what one operator makes of its
+// operands' dims stays below the size that makes a dim invalid.
+constexpr int kMaxLeaves = 24;
+constexpr size_t kLongestText = 512;
+constexpr size_t kShortText = 2 * kMaxLeaves;  // has no more leaves
+
 // Largest number of extents of one call; each becomes a symbol.
 constexpr int64_t kMaxExtents = 4096;
 
 using tensor::Opcode;
+
+bool IsLong(const Dim& dim) {
+  if (!dim.is_valid() || dim.is_constant()) return false;
+  const size_t text_size = dim.ToString().size();
+  if (text_size <= kShortText) return false;
+  return text_size > kLongestText ||
+         dim.Fold<int>(
+             [](int64_t) { return 1; }, [](const std::string&) { return 1; },
+             [](Dim::Operation, int a, int b) { return a + b; }) > kMaxLeaves;
+}
+
+// Returns the symbol that stands for the expression in this graph, if one does.
+std::optional<Dim> SymbolFor(const Dim& dim, const Graph& graph) {
+  for (const auto& operation : graph.operations()) {
+    if (operation->name() != "extents" ||
+        operation->attributes().Find("message") != nullptr)
+      continue;
+    const Operation* producer = operation->operand(0)->producer();
+    if (producer == nullptr || producer->name() != "shape_value") continue;
+    if (producer->attributes().Get<Shape>("values") == Shape{dim})
+      return operation->attributes().Get<Shape>("defines")[0];
+  }
+  return std::nullopt;
+}
+
+// Expressions that contain each other, layer by layer, would grow without end:
+// a long one becomes a symbol that the program computes, the same for the same
+// expression.
+Dim ShortDim(GraphBuilder& builder, const Graph& graph, const Dim& dim) {
+  if (!IsLong(dim)) return dim;
+  if (const auto known = SymbolFor(dim, graph)) return *known;
+  const Dim symbol = builder.FreshSymbol();
+  builder.ApplyAll("extents", {builder.ShapeValue({dim})},
+                   {{"defines", Shape{symbol}}});
+  return symbol;
+}
 
 bool AllZero(const Shape& dims) {
   return std::all_of(dims.begin(), dims.end(),
@@ -158,6 +201,12 @@ Value* GraphBuilder::Apply(std::string_view operator_name,
   }
   const DType type = operands.empty() ? DType::kF32 : operands[0]->dtype();
   Value* result = Add(*record, std::move(operands), std::move(attributes));
+  if (result != nullptr) {
+    Shape shape = result->shape();
+    for (Dim& dim : shape) dim = ShortDim(*this, graph_, dim);
+    if (shape != result->shape() && status_.ok())
+      result = Add(OperatorNamed("assume"), {result}, {{"shape", shape}});
+  }
   const bool widened =
       record->trait == OperatorTrait::kContraction && IsNarrowFloat(type);
   return widened ? Cast(result, type) : result;

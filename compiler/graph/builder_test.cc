@@ -303,5 +303,32 @@ TEST(GraphBuilderTest, ContentsOfMovedTensors) {
   EXPECT_EQ(b.IntegerContents(nullptr), std::nullopt);
 }
 
+// The result's dim contains that of x twice.
+Value* Grow(GraphBuilder& b, Value* x) {
+  const Dim dim = x->shape()[0];
+  return b.Broadcast(
+      b.Scalar(0, DType::kF32),
+      {FloorDivide(dim * Dim(3) + FloorDivide(dim, Dim(5)), Dim(2))});
+}
+
+TEST(GraphBuilderTest, LongDimsBecomeSymbols) {
+  GraphBuilder b("long");
+  Value* x = b.Input("x", {DType::kF32, {kN}});
+  Value* first = x;
+  Value* second = x;
+  for (int i = 0; i < 40; ++i) {
+    first = Grow(b, first);
+    second = Grow(b, second);
+  }
+  ASSERT_TRUE(b.status().ok()) << b.status().message();
+  EXPECT_LE(first->shape()[0].ToString().size(), 512u);
+  // The same expression is the same symbol.
+  EXPECT_EQ(first->shape(), second->shape());
+  b.Output("y", b.Add(first, second));
+  const StatusOr<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(Verify(*graph).ok());
+}
+
 }  // namespace
 }  // namespace ember::graph

@@ -87,16 +87,63 @@ DimBounds BoundsOfTerm(const Term& term) {
   return Scale(product, term.coefficient);
 }
 
-}  // namespace
-
-DimBounds BoundsOf(const Dim& dim) {
-  if (!dim.is_valid()) return {};
+DimBounds BoundsOfTerms(const Terms& terms) {
   DimBounds sum{0, 0};
-  for (const Term& term : DimAlgebra::TermsOf(dim)) {
+  for (const Term& term : terms) {
     const DimBounds bounds = BoundsOfTerm(term);
     sum = {Add(sum.low, bounds.low), Add(sum.high, bounds.high)};
   }
   return sum;
+}
+
+// Returns the quotient of a term c * d * floordiv(a, d), which is
+// c * (a - mod(a, d)).
+const Atom* RoundedDown(const Term& term) {
+  if (term.factors.size() != 1) return nullptr;
+  const Atom& atom = *term.factors[0];
+  if (atom.kind != AtomKind::kFloorDivide) return nullptr;
+  const std::optional<int64_t> divisor = atom.b.AsConstant();
+  const bool divides =
+      divisor && *divisor > 0 && term.coefficient % *divisor == 0;
+  return divides ? &atom : nullptr;
+}
+
+// Returns the dim with each multiple of a quotient by its divisor as the
+// dividend: terms that cancel the dividend's do so only then. Subtracts the
+// bounds of the rests that are left out, in `rests`.
+Dim WithDividends(const Dim& dim, DimBounds& rests) {
+  Dim sum = 0;
+  for (const Term& term : DimAlgebra::TermsOf(dim)) {
+    const Atom* atom = RoundedDown(term);
+    if (atom == nullptr) {
+      sum = sum + DimAlgebra::FromTerms({term});
+      continue;
+    }
+    const int64_t factor = term.coefficient / atom->b.constant();
+    sum = sum + Dim(factor) * WithDividends(atom->a, rests);
+    const DimBounds rest = Scale({0, atom->b.constant() - 1}, -factor);
+    rests = {Add(rests.low, rest.low), Add(rests.high, rest.high)};
+  }
+  return sum;
+}
+
+}  // namespace
+
+DimBounds BoundsOf(const Dim& dim) {
+  if (!dim.is_valid()) return {};
+  const Terms terms = DimAlgebra::TermsOf(dim);
+  const DimBounds bounds = BoundsOfTerms(terms);
+  if ((bounds.low && bounds.high) ||
+      std::none_of(terms.begin(), terms.end(), [](const Term& term) {
+        return RoundedDown(term) != nullptr;
+      }))
+    return bounds;
+  DimBounds rests{0, 0};
+  const Dim other = WithDividends(dim, rests);
+  if (!other.is_valid()) return bounds;
+  const DimBounds sum = BoundsOfTerms(DimAlgebra::TermsOf(other));
+  return {Either(bounds.low, Add(sum.low, rests.low), false),
+          Either(bounds.high, Add(sum.high, rests.high), true)};
 }
 
 std::optional<int64_t> Dim::LowerBound() const { return BoundsOf(*this).low; }

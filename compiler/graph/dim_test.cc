@@ -125,6 +125,11 @@ TEST(DimTest, Bounds) {
   EXPECT_EQ(Parsed("mod(N - 5, 4)").LowerBound(), 0);
   EXPECT_EQ(Parsed("N * H").LowerBound(), 0);
   EXPECT_EQ(Parsed("N - H").LowerBound(), std::nullopt);
+  // The multiple of a quotient is about its dividend.
+  EXPECT_EQ(Parsed("2*floordiv(H + 1, 2) - H").LowerBound(), 0);
+  EXPECT_EQ(Parsed("2*floordiv(H + 1, 2) - H").UpperBound(), 1);
+  EXPECT_EQ(Parsed("H - 6*floordiv(H - N, 3)").UpperBound(), std::nullopt);
+  EXPECT_EQ(Parsed("max(4*floordiv(H, 4) - H, 1)"), Dim(1));
 }
 
 // --- random expressions: simplified ones have the value of the arithmetic ---

@@ -186,7 +186,9 @@ Status CheckType(const TensorType& type) {
   }
   for (const Dim& dim : type.shape) {
     if (!dim.is_valid())
-      return InvalidArgumentError("a dim overflows 64 bits or divides by 0");
+      return InvalidArgumentError(
+          "a dim overflows 64 bits, divides by 0 or is too long an expression "
+          "of open dims (fix dims of the inputs: --shape)");
     if (dim.is_constant() && dim.constant() < 0) {
       return InvalidArgumentError("shape " + ShapeToString(type.shape) +
                                   ": expected dims of at least 0, found " +

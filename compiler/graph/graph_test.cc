@@ -108,7 +108,8 @@ TEST(GraphTest, InputsAreChecked) {
             "overflows 64 bits");
   EXPECT_EQ(
       graph.AddInput("x", {DType::kF32, {Dim::Invalid()}}).status().message(),
-      "input 'x': a dim overflows 64 bits or divides by 0");
+      "input 'x': a dim overflows 64 bits, divides by 0 or is too long an "
+      "expression of open dims (fix dims of the inputs: --shape)");
   EXPECT_EQ(graph.AddInput("x", {DType::kF32, Shape(17, 1)})
                 .status()
                 .message()

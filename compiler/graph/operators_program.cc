@@ -323,6 +323,8 @@ constexpr AttributeSpec kExtentsAttributes[] = {
     kDefines,
     {"message", AttributeKind::kString, false,
      "Makes it a check: what the run fails with if an element is negative."},
+    {"not_one", AttributeKind::kShape, false,
+     "Of a check: the dims of which it takes that they are not 1."},
 };
 constexpr AttributeSpec kIfAttributes[] = {kDefines, kShapes};
 constexpr AttributeSpec kLoopAttributes[] = {

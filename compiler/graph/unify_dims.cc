@@ -96,7 +96,7 @@ void UnifyWithShape(const Shape& result, std::vector<Shape>& shapes) {
   if (own.size() > result.size()) return;
   for (size_t i = 0; i < own.size(); ++i) {
     const Dim& target = result[result.size() - own.size() + i];
-    if (!own[i].is_constant() && target != One()) own[i] = target;
+    if (!own[i].is_constant()) own[i] = target;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "base/rounding.h"
+#include "compiler/graph/unit_dims.h"
 #include "frontends/coreml/layer_table.h"
 
 namespace ember::coreml {
@@ -408,11 +409,7 @@ void ImportRangeStatic(LayerContext& c) {
 void ImportSqueeze(LayerContext& c) {
   const Tensor x = c.Input(0);
   std::vector<int64_t> axes = c.parameters().Integers(1);
-  if (c.parameters().Flag(2)) {
-    axes.clear();
-    for (int i = 0; i < x.rank(); ++i)
-      if (x.dim(i) == Dim(1)) axes.push_back(i);
-  }
+  if (c.parameters().Flag(2)) axes = graph::UnitAxes(c.builder(), x.shape());
   axes = c.Axes(axes, x.rank());
   if (!c.ok()) return;
   // At least one dim stays.

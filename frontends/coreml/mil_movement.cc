@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/rounding.h"
+#include "compiler/graph/unit_dims.h"
 #include "frontends/coreml/matrices.h"
 #include "frontends/coreml/mil_operation.h"
 
@@ -57,13 +58,9 @@ void ExpandDims(MilOperation& o) {
 
 void SqueezeDims(MilOperation& o) {
   const Tensor x = o.Input("x");
-  std::vector<int64_t> axes;
-  if (o.Has("axes")) {
-    axes = o.Axes("axes", x.rank());
-  } else {
-    for (int i = 0; i < x.rank(); ++i)
-      if (x.dim(i) == Dim(1)) axes.push_back(i);
-  }
+  const std::vector<int64_t> axes =
+      o.Has("axes") ? o.Axes("axes", x.rank())
+                    : graph::UnitAxes(x.builder(), x.shape());
   if (o.ok()) o.SetOutput(0, Squeeze(x, axes));
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/checked_math.h"
 #include "base/one_line.h"
+#include "compiler/graph/unit_dims.h"
 #include "frontends/keras/activation.h"
 #include "frontends/keras/layer_table.h"
 
@@ -245,10 +246,7 @@ void CallSqueeze(LayerContext& c) {
   const Tensor x = arguments.Value(0, {"input", "x"});
   std::vector<int64_t> axes = arguments.Integers(1, {"axis"});
   if (!c.ok()) return;
-  if (axes.empty()) {
-    for (int i = 0; i < x.rank(); ++i)
-      if (x.dim(i) == Dim(1)) axes.push_back(i);
-  }
+  if (axes.empty()) axes = graph::UnitAxes(c.builder(), x.shape());
   axes = c.Axes(axes, x.rank());
   if (c.ok()) c.SetOutput(Squeeze(x, axes));
 }

@@ -7,6 +7,7 @@
 
 #include "base/one_line.h"
 #include "base/rounding.h"
+#include "compiler/graph/unit_dims.h"
 #include "frontends/mxnet/operator_table.h"
 #include "frontends/ops/windows.h"
 
@@ -167,10 +168,7 @@ void ImportExpandDims(NodeContext& c) {
 void ImportSqueeze(NodeContext& c) {
   const Tensor x = c.Input(0);
   std::vector<int64_t> axes = c.Integers("axis");
-  if (axes.empty()) {
-    for (int i = 0; i < x.rank(); ++i)
-      if (x.dim(i) == Dim(1)) axes.push_back(i);
-  }
+  if (axes.empty()) axes = graph::UnitAxes(c.builder(), x.shape());
   axes = c.Axes(axes, x.rank());
   if (c.ok()) c.SetOutput(Squeeze(x, axes));
 }

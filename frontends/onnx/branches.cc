@@ -46,6 +46,7 @@ Status GraphImporter::ImportBranch(NodeContext& c, Tensor condition,
             "the condition depends on when compiling");
   }
   Scope body = SubgraphScope(scope, c.origin(), nullptr);
+  body.in_place_branch = true;
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs,
                          ImportSubgraph(branch, {}, body));
   return SetOutputs(c, outputs, scope);
@@ -73,6 +74,7 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
   graph::IfRegions regions(builder);
   const auto import = [&](const GraphProto& graph, graph::Region& region) {
     Scope body = SubgraphScope(scope, c.origin(), &region);
+    body.branch_of = Split{c.origin(), condition};
     return ImportSubgraph(graph, {}, body);
   };
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> then_outputs,

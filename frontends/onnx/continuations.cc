@@ -1,7 +1,9 @@
-// Imports an If whose branches give values of different ranks or types. No
-// value could be the result of both, so all nodes that follow are imported
-// twice, once in each region of an `if` whose results are those of the graph
-// around the node.
+// An If whose branches give values of different ranks or types: no value can be
+// either, but all that follows can be imported for each, in the regions of an
+// `if` whose results are those of the graph around the node. Where that graph
+// is itself a branch and its results differ, all that follows the If of that
+// branch is imported for each.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,14 @@ constexpr size_t kMaxInEachOther = 3;
 bool GraphImporter::MaySplit(const std::string& origin) const {
   return taken_branches_.size() < kMaxInEachOther &&
          !not_split_.contains(origin);
+}
+
+std::optional<GraphImporter::Split> GraphImporter::SplitAround(
+    const Split& failed, const Scope& scope) const {
+  if (scope.in_place_branch) return failed;
+  if (scope.branch_of && MaySplit(scope.branch_of->origin))
+    return scope.branch_of;
+  return std::nullopt;
 }
 
 StatusOr<std::vector<Tensor>> GraphImporter::ImportBothWays(

@@ -23,6 +23,23 @@ int64_t PositiveAttribute(NodeContext& c, std::string_view name) {
   return 1;
 }
 
+Tensor UnpackBits(Tensor packed, int64_t bits, bool low_first) {
+  if (bits == 8 || !packed.HasDim(-1)) return packed;
+  const int axis = packed.rank();
+  const int64_t count = 8 / bits;
+  const double mask = static_cast<double>((1 << bits) - 1);
+  Tensor index = IotaVector(packed.builder(), Dim(count), DType::kU8);
+  if (!low_first)
+    index = Cast(count - 1.0 - Cast(index, DType::kF32), DType::kU8);
+  Tensor shift = index * static_cast<double>(bits);
+  Tensor wide = Unsqueeze(packed, {axis});
+  Tensor values = Binary(Opcode::kAnd, Binary(Opcode::kShiftRight, wide, shift),
+                         wide.Like(mask));
+  Shape shape = packed.shape();
+  shape.back() = shape.back() * Dim(count);
+  return Reshape(values, shape);
+}
+
 Tensor FusedActivation(NodeContext& c, Tensor y, const std::string& activation,
                        const std::vector<std::optional<double>>& parameters) {
   auto parameter = [&](size_t i, double otherwise) {

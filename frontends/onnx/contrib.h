@@ -28,6 +28,12 @@ int64_t PositiveAttribute(NodeContext& c, std::string_view name);
 Tensor FusedActivation(NodeContext& c, Tensor y, const std::string& activation,
                        const std::vector<std::optional<double>>& parameters);
 
+// u8[…, n] → u8[…, n * 8 / bits]: low bits first, or the high half first.
+Tensor UnpackBits(Tensor packed, int64_t bits, bool low_first = true);
+
+// MoE and QMoE (contrib_moe.cc).
+void ImportMixtureOfExperts(NodeContext& c);
+
 }  // namespace ember::onnx
 
 #endif  // EMBER_FRONTENDS_ONNX_CONTRIB_H_

@@ -1,4 +1,5 @@
-// com.microsoft: matrix products with fused transposes, activations and scales.
+// com.microsoft: matrix products with transposes, activations and scales fused
+// in; mixtures of experts (contrib_moe.cc).
 #include <numeric>
 #include <optional>
 #include <string>
@@ -169,9 +170,11 @@ constexpr OperatorRow kRows[] = {
     {"FusedMatMulActivation", 1, 2, 2, ImportFusedMatMulActivation, kMicrosoft},
     {"MatMulInteger16", 1, 2, 2, ImportMatMulInteger16, kMicrosoft},
     {"MatMulIntegerToFloat", 1, 4, 7, ImportMatMulIntegerToFloat, kMicrosoft},
+    {"MoE", 1, 3, 8, ImportMixtureOfExperts, kMicrosoft},
     {"NhwcConv", 1, 2, 3, ImportNhwcFusedConv, kMicrosoft},
     {"NhwcFusedConv", 1, 2, 4, ImportNhwcFusedConv, kMicrosoft},
     {"QGemm", 1, 6, 9, ImportQGemm, kMicrosoft},
+    {"QMoE", 1, 3, 21, ImportMixtureOfExperts, kMicrosoft},
     {"TransposeMatMul", 1, 2, 2, ImportFusedMatMul, kMicrosoft},
 };
 

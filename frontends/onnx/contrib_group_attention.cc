@@ -176,6 +176,25 @@ Tensor VisibleKeys(NodeContext& c, const AttentionExtents& extents,
   return And(visible, Less(query - static_cast<double>(window), key));
 }
 
+// Makes the program check that the cache and the fresh keys hold what the
+// lengths say, and that the fresh ones are all counted.
+void CheckLengths(NodeContext& c, const Grouped& g, const Dim& total,
+                  const Dim& keys) {
+  graph::GraphBuilder& builder = c.builder();
+  Tensor last = Cast(c.Input(5), DType::kI64);
+  last = Reshape(last, {ElementCount(last.shape())});
+  const Tensor in_cache =
+      And(LessEqual(0, Reduce(last, "minimum", {0}, false)),
+          Less(Reduce(last, "maximum", {0}, false), DimScalar(builder, keys)));
+  const Tensor is_counted =
+      LessEqual(DimScalar(builder, g.sequence), DimScalar(builder, total));
+  builder.Require(
+      And(in_cache, is_counted).value(),
+      "expected lengths (input 5) from 0 to below the number of keys, and a "
+      "total sequence length (input 6) that is not below the number of "
+      "queries");
+}
+
 void ImportGroupQueryAttention(NodeContext& c) {
   if (!CheckGrouped(c)) return;
   std::optional<Grouped> g = ReadGrouped(c);
@@ -189,6 +208,7 @@ void ImportGroupQueryAttention(NodeContext& c) {
   Tensor past_value = Wide(c.Input(4));
   const Dim keys =
       past_key ? LargerOf(total->front(), past_key.dim(2)) : total->front();
+  CheckLengths(c, *g, total->front(), keys);
   Tensor past = AlongAxis(g->past, 0, 4);
   g->k = WriteToCache(past_key, g->k, past, keys, false);
   g->v = WriteToCache(past_value, g->v, past, keys, false);

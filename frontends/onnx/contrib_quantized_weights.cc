@@ -15,24 +15,6 @@
 namespace ember::onnx {
 namespace {
 
-// u8[…, n] → u8[…, n * 8 / bits]: low bits first, or the high half first.
-Tensor Unpack(Tensor packed, int64_t bits, bool low_first = true) {
-  if (bits == 8 || !packed.HasDim(-1)) return packed;
-  const int axis = packed.rank();
-  const int64_t count = 8 / bits;
-  const double mask = static_cast<double>((1 << bits) - 1);
-  Tensor index = IotaVector(packed.builder(), Dim(count), DType::kU8);
-  if (!low_first)
-    index = Cast(count - 1.0 - Cast(index, DType::kF32), DType::kU8);
-  Tensor shift = index * static_cast<double>(bits);
-  Tensor wide = Unsqueeze(packed, {axis});
-  Tensor values = Binary(Opcode::kAnd, Binary(Opcode::kShiftRight, wide, shift),
-                         wide.Like(mask));
-  Shape shape = packed.shape();
-  shape.back() = shape.back() * Dim(count);
-  return Reshape(values, shape);
-}
-
 bool CheckBits(NodeContext& c, int64_t bits) {
   if (bits == 2 || bits == 4 || bits == 8) return true;
   c.FailUnsupported("attribute 'bits': expected 2, 4 or 8, found " +
@@ -82,7 +64,8 @@ Tensor ReadZeroPoints(NodeContext& c, const BlockedWeights& w) {
   }
   if (given.is_float()) return Reshape(Cast(given, DType::kF32), shape);
   const int64_t bytes = (w.blocks() * w.bits + 7) / 8;
-  Tensor unpacked = Unpack(Reshape(given, {Dim(w.rows), Dim(bytes)}), w.bits);
+  Tensor unpacked =
+      UnpackBits(Reshape(given, {Dim(w.rows), Dim(bytes)}), w.bits);
   return Cast(SliceAxis(unpacked, 1, Dim(0), shape[1]), DType::kF32);
 }
 
@@ -92,7 +75,7 @@ Tensor DequantizeBlocked(NodeContext& c, const BlockedWeights& w) {
   const Dim blocks(w.blocks());
   Tensor packed =
       Reshape(c.Input(1), {rows, blocks, Dim(w.block * w.bits / 8)});
-  Tensor values = Cast(Unpack(packed, w.bits), DType::kF32);
+  Tensor values = Cast(UnpackBits(packed, w.bits), DType::kF32);
   Tensor scales = Reshape(Cast(c.Input(2), DType::kF32), {rows, blocks});
   Tensor zeros = ReadZeroPoints(c, w);
   const Dim padded(w.blocks() * w.block);
@@ -171,7 +154,8 @@ void ImportMatMulBnb4(NodeContext& c) {
   Tensor values = c.Vector(DType::kF32, std::vector<float>(table, table + 16));
   const int64_t count = rows * columns;
   // The first code of a byte is in its high half.
-  Tensor codes = Unpack(Reshape(c.Input(1), {Dim((count + 1) / 2)}), 4, false);
+  Tensor codes =
+      UnpackBits(Reshape(c.Input(1), {Dim((count + 1) / 2)}), 4, false);
   codes = Cast(SliceAxis(codes, 0, Dim(0), Dim(count)), DType::kI64);
   Tensor block_of =
       Cast(Binary(Opcode::kFloorDivide,
@@ -210,7 +194,7 @@ void ImportGatherBlockQuantized(NodeContext& c) {
   auto rows = [&](Tensor x) {
     return gather_first ? Gather(x, indices, gather_axis) : x;
   };
-  Tensor values = Unpack(rows(data), bits);
+  Tensor values = UnpackBits(rows(data), bits);
   const int axis = gather_first ? quantize_axis + shift : quantize_axis;
   const Dim extent = values.dim(axis);
   auto per_value = [&](Tensor parameters) {
@@ -219,7 +203,7 @@ void ImportGatherBlockQuantized(NodeContext& c) {
   Tensor scales = per_value(Cast(rows(c.Input(2)), DType::kF32));
   Tensor y = Cast(values, DType::kF32);
   if (c.Input(3)) {
-    Tensor zeros = Unpack(rows(c.Input(3)), bits);
+    Tensor zeros = UnpackBits(rows(c.Input(3)), bits);
     // Packed zero points may be followed by padding.
     zeros =
         SliceAxis(zeros, zeros.rank() - 1, Dim(0), rows(c.Input(2)).dim(-1));

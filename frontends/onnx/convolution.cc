@@ -28,8 +28,9 @@ Tensor WeightsToWindowFirst(Tensor w, bool swap) {
   return Transpose(w, std::move(permutation));
 }
 
-// Returns the window's extents: from the weights, checked against the
-// attribute; or from the attribute, checked when the program runs.
+// The window's extents: from the weights, checked against the attribute; or
+// from the attribute, checked when the program runs. One that is open counts as
+// 1: only padding that is made for the window would ask for more.
 std::optional<std::vector<int64_t>> KernelOf(NodeContext& c, Tensor& w) {
   std::vector<int64_t> kernel;
   const std::optional<std::vector<int64_t>> stated = c.Integers("kernel_shape");
@@ -37,13 +38,19 @@ std::optional<std::vector<int64_t>> KernelOf(NodeContext& c, Tensor& w) {
     for (int i = 2; i < w.rank(); ++i)
       w = WithDim(w, i, Dim((*stated)[static_cast<size_t>(i - 2)]));
   }
+  bool is_open = false;
   for (int i = 2; i < w.rank(); ++i) {
-    if (!w.dim(i).is_constant()) {
-      c.FailUnsupported("weights: expected a constant window, found " +
-                        graph::ShapeToString(w.shape()));
-      return std::nullopt;
-    }
-    kernel.push_back(w.dim(i).constant());
+    is_open = is_open || !w.dim(i).is_constant();
+    kernel.push_back(w.dim(i).AsConstant().value_or(1));
+  }
+  const std::string auto_pad = c.String("auto_pad", "NOTSET");
+  if (is_open &&
+      (auto_pad.starts_with("SAME") || c.HasAttribute("output_shape"))) {
+    c.FailUnsupported(
+        "weights: expected a window that is known, for padding is made for it "
+        "(SAME, output_shape), found " +
+        graph::ShapeToString(w.shape()) + " (fix the dims: --shape)");
+    return std::nullopt;
   }
   if (stated && *stated != kernel) {
     c.FailInvalid("attribute 'kernel_shape' differs from the weights " +

@@ -78,6 +78,8 @@ StatusOr<graph::Graph> Import(const std::string& path,
   import.progress = options.progress;
   import.operation_limit = options.operation_limit;
   import.input_shapes = options.input_shapes;
+  import.separate_dims = options.separate_dims;
+  import.notes = options.notes;
   for (const auto& [name, value] : options.input_values)
     import.input_values.emplace(name, BytesOf(name, value));
   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(path, import));
@@ -108,10 +110,11 @@ StatusOr<std::vector<InputInfo>> Inputs(
     initializers.insert(tensor.name());
   std::vector<InputInfo> inputs;
   for (const ValueInfoProto& input : model.graph().input()) {
-    if (initializers.contains(input.name())) continue;
     const TypeProto& type = input.type();
-    inputs.push_back({input.name(), !type.has_tensor_type() ||
-                                        type.tensor_type().has_shape()});
+    inputs.push_back(
+        {.name = input.name(),
+         .has_rank = !type.has_tensor_type() || type.tensor_type().has_shape(),
+         .has_value = initializers.contains(input.name())});
   }
   return inputs;
 }

@@ -200,6 +200,10 @@ StatusOr<std::vector<Tensor>> GraphImporter::ImportFrom(
       StatusOr<std::vector<Tensor>> outputs =
           ImportBothWays(graph, order, i, split, scope);
       if (!outputs.ok() || !outputs->empty()) return outputs;
+      if ((split_ = SplitAround(split, scope))) {
+        return UnimplementedError("'" + split.origin +
+                                  "' decides the kinds of a branch's outputs");
+      }
       not_split_.insert(split.origin);
       status = ImportNode(graph.node(order[i]), order[i], scope);
     }
@@ -403,6 +407,16 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
                         scope);
 }
 
+void GraphImporter::AddPooledShape(const NodeProto& node,
+                                   std::vector<Tensor>& inputs,
+                                   const Scope& scope) const {
+  if (node.op_type() != "MaxUnpool" || inputs.size() < 3 || !inputs[2]) return;
+  const auto pooled = pooled_shapes_.find(scope.prefix + node.input(1));
+  if (pooled == pooled_shapes_.end()) return;
+  inputs.resize(4);
+  inputs[3] = Tensor(scope.builder, scope.builder->ShapeValue(pooled->second));
+}
+
 Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
                                      const NodeProto& node,
                                      const std::string& origin,
@@ -419,11 +433,18 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
     EMBER_RETURN_IF_ERROR(CheckNotRefused(*row, input).WithContext(where));
   StatusOr<int32_t> moved_type = CheckCarriedTypes(*row, inputs);
   if (!moved_type.ok()) return moved_type.status().WithContext(where);
+  if (!AddUnitAxes(node, inputs, scope)) {
+    return UnimplementedError(where +
+                              ": its rank depends on whether a dim is 1");
+  }
+  AddPooledShape(node, inputs, scope);
   NodeContext context = ContextOf(std::move(owner), node, origin,
                                   row->as_opset > 0 ? row->as_opset : opset,
                                   std::move(inputs), scope);
   row->import(context);
   EMBER_RETURN_IF_ERROR(scope.builder->status());
+  if (row->name == "MaxPool" && context.WantsOutput(1))
+    pooled_shapes_[scope.prefix + node.output(1)] = context.Input(0).shape();
   for (int i = 0; i < node.output_size(); ++i) {
     if (!context.WantsOutput(i)) continue;
     if (!context.outputs()[i]) {

@@ -57,6 +57,14 @@ class GraphImporter {
   }
 
  private:
+  // An If whose branches give different kinds of values asks for this, and so
+  // does a node whose rank depends on whether a dim is 1. Its import fails;
+  // the import of the graph around it sees it. The origin of a dim is its text
+  // behind "dim ".
+  struct Split {
+    std::string origin;
+    Tensor condition;
+  };
   // Names that are visible to a list of nodes. A subgraph's scope also sees the
   // names of its parent. Its `region` captures values of a graph around the
   // builder's.
@@ -75,6 +83,11 @@ class GraphImporter {
     std::map<std::string, const AttributeProto*> bindings;
     bool is_function = false;
     int depth = 0;
+    // The scope is a branch of an If. A split in it may lead to different kinds
+    // of its outputs; then the graph around it is asked for the same split if
+    // the branch is imported in place, else for one at the If.
+    bool in_place_branch = false;
+    std::optional<Split> branch_of;
   };
 
   Status AddInputs(Scope& scope);
@@ -103,11 +116,14 @@ class GraphImporter {
   // split, and all nodes that follow it. Returns no outputs if a region cannot
   // be imported, or if the two give values of different kinds. Defined in
   // continuations.cc.
-  struct Split;
   StatusOr<std::vector<Tensor>> ImportBothWays(const GraphProto& graph,
                                                const std::vector<int>& order,
                                                size_t first, const Split& split,
                                                Scope& scope);
+  // Returns the split that the graph around this one is asked for when one in
+  // it failed.
+  std::optional<Split> SplitAround(const Split& failed,
+                                   const Scope& scope) const;
   // True if each branch of this If may be imported with all nodes that follow.
   bool MaySplit(const std::string& origin) const;
   Status ImportNode(const NodeProto& node, int index, Scope& scope);
@@ -140,6 +156,16 @@ class GraphImporter {
   static bool FitStatedTypes(const NodeProto& node,
                              const std::vector<Tensor>& values,
                              const Scope& scope);
+  // (unit_dims.cc) Adds the axes that a Squeeze without axes drops as its input
+  // 1: those of extent 1. Where an open dim decides, the node may be imported
+  // with all that follows for either case: then false, and split_ is set.
+  bool AddUnitAxes(const NodeProto& node, std::vector<Tensor>& inputs,
+                   const Scope& scope);
+  // Adds the shape in which a MaxUnpool's indices count as its input 3.
+  void AddPooledShape(const NodeProto& node, std::vector<Tensor>& inputs,
+                      const Scope& scope) const;
+  std::optional<std::vector<int64_t>> UnitAxes(const NodeProto& node, Tensor x,
+                                               const Scope& scope);
   // Defined in loop.cc.
   Status ImportLoop(NodeContext& c, Scope& scope);
   StatusOr<bool> UnrollLoop(NodeContext& c, const GraphProto& graph,
@@ -178,15 +204,12 @@ class GraphImporter {
   ExternalFiles files_;
   graph::GraphBuilder builder_;
   int64_t imported_nodes_ = 0;
-  // Set by an If whose branches give different kinds of values. The import of
-  // the If then fails, and the import of the graph around it sees this request.
-  struct Split {
-    std::string origin;
-    Tensor condition;
-  };
   std::optional<Split> split_;
-  // The chosen branches of nodes in the part that is being imported, and the
-  // nodes for which importing both ways has failed.
+  // Holds the shapes of MaxPools' operands by the names of their indices,
+  // behind the prefix of the scope.
+  std::map<std::string, graph::Shape> pooled_shapes_;
+  // Nodes whose branch is known where import is (of dims: whether it is 1), and
+  // those that were tried both ways in vain.
   std::map<std::string, bool> taken_branches_;
   std::set<std::string> not_split_;
   std::vector<graph::AssumedDims> variants_;  // empty: one variant

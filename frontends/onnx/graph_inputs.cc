@@ -145,7 +145,8 @@ class InputReader {
           ": expected a dim of at least 0, or -1 for an open one, found " +
           std::to_string(dim.dim_value()));
     }
-    if (dim.has_dim_param() && !IsNameOfUnknown(dim.dim_param())) {
+    if (dim.has_dim_param() && !IsNameOfUnknown(dim.dim_param()) &&
+        !options_.separate_dims) {
       return symbols_.Named(dim.dim_param());
     }
     return symbols_.Fresh(name, axis);
@@ -234,7 +235,9 @@ StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph,
     if (!names.insert(info.name()).second) {
       return InvalidArgumentError(Named(info.name()) + " occurs twice");
     }
-    if (initializers.count(info.name()) > 0) continue;
+    const bool is_named = options.input_shapes.contains(info.name()) ||
+                          options.input_values.contains(info.name());
+    if (initializers.count(info.name()) > 0 && !is_named) continue;
     EMBER_ASSIGN_OR_RETURN(InputType input, reader.Read(info));
     inputs.push_back(std::move(input));
   }

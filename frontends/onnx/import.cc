@@ -93,7 +93,15 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
   const Status supported = CheckOperatorsSupported(ModelIndex(**model), name);
   if (!supported.ok()) return WithNamesOnOneLine(supported);
   StatusOr<graph::Graph> graph = ImportParsed(*model, folder, options);
-  if (!graph.ok()) return WithNamesOnOneLine(graph.status()).WithContext(where);
+  const std::string newer = NewerThanKnown(**model);
+  if (!graph.ok()) {
+    const Status status = WithNamesOnOneLine(graph.status()).WithContext(where);
+    if (newer.empty()) return status;
+    return Status(status.code(),
+                  std::string(status.message()) + " (" + newer + ")");
+  }
+  if (!newer.empty() && options.notes != nullptr)
+    options.notes->push_back(newer);
   graph->set_metadata(MetadataOf(**model));
   return graph;
 }

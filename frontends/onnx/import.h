@@ -14,13 +14,14 @@
 // then branch if both can), and the program checks the condition.
 //
 // Initializers share the memory of the file. Dims that the model leaves open
-// become symbols: the model's name for them ("batch"), or INPUT_AXIS ("x_0").
-// They are taken to be at least 1. Where an operator has two different open
-// dims that broadcast if one of them is 1, the graph is an `if` of two
-// variants: one assumes that they are equal; the other broadcasts as the
-// extents require at run time. Sizes that depend on data become symbols of
-// their own, read when the program runs ("_0"). Ranks and the number of axes
-// must be known.
+// become symbols: the model's name for them ("batch"), or INPUT_AXIS ("x_0");
+// they are taken to be at least 1. Where open dims meet that broadcast if one
+// of them is 1, the graph is an `if` of two variants: one takes them to be
+// equal, the other repeats what is 1 when the program runs. What follows a
+// Squeeze without axes is there for an open dim that is 1 and for one that is
+// not, where that leads to results of one rank; else the dim is taken not to be
+// 1. Sizes that depend on data become symbols of their own, read when the
+// program runs ("_0"); of axes the number must be known, and ranks.
 //
 // Errors are one line. All unsupported operators of a model are listed at once,
 // with node names. Malformed models (missing or duplicate names, cycles, wrong
@@ -52,15 +53,19 @@ struct ImportOptions {
   // Pins of input dims: one entry per axis; nullopt leaves the axis as the
   // model states it. A pinned symbol is pinned wherever it occurs.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
-  // Inputs that are compiled in as constants, so that the graph no longer has
-  // them as inputs. For models that take shapes, axes or sizes as data
-  // (vm-compile --input). Only tensors can be given; names that are no inputs
-  // are ignored. The type must be the input's. The dims are checked only if
-  // they are given as input_shapes too.
+  // Inputs that are compiled in as constants, and so are no inputs of the graph
+  // any more: for models that take shapes, axes or sizes as data (vm-compile
+  // --input); an initializer that is an input, too, gets this value. Tensors
+  // only; values of other inputs are ignored. The type must
+  // be the input's; for its dims to be checked, give them as input_shapes too.
   std::map<std::string, TensorBytes> input_values;
+  // frontends::ImportOptions::separate_dims.
+  bool separate_dims = false;
   // If set, and if the import fails because a fact that must be known when
   // compiling depends on inputs: receives the names of these inputs.
   std::set<std::string>* data_dependent_inputs = nullptr;
+  // frontends::ImportOptions::notes.
+  std::vector<std::string>* notes = nullptr;
   // See frontends::ImportOptions::progress.
   Progress* progress = nullptr;
   // See frontends::ImportOptions::operation_limit.

@@ -280,8 +280,11 @@ TEST(Malformed, AbsurdDimsOfOperators) {
   ExpectError(shaped("Tile", {-1, 1}),
               "broadcast 'Tile_0': result: shape [-1, 2, 3]: expected dims of "
               "at least 0, found -1");
-  ExpectError(shaped("Pad", {large, 0, large, 0}),
-              "pad 'Pad_0': result: a dim overflows 64 bits or divides by 0");
+  ExpectError(
+      shaped("Pad", {large, 0, large, 0}),
+      "pad 'Pad_0': result: a dim overflows 64 bits, divides by 0 or is "
+      "too long an expression of open dims (fix dims of the inputs: "
+      "--shape)");
   ModelBuilder fill(17);
   fill.Integers("s", {large, 4});
   fill.Node("ConstantOfShape", {"s"}, {"y"});

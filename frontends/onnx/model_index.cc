@@ -281,4 +281,30 @@ StatusOr<std::vector<int>> OrderNodes(
       NodeOrigin(nodes[stuck], stuck) + "'");
 }
 
+std::string NewerThanKnown(const ModelProto& model) {
+  struct Known {
+    std::string_view domain;
+    int64_t version;
+  };
+  constexpr int64_t kFormat = 13;
+  constexpr Known kOperators[] = {{"", 28}, {"ai.onnx.ml", 5}};
+  std::string text;
+  const auto add = [&](const std::string& what, int64_t found, int64_t known) {
+    if (found <= known) return;
+    text += (text.empty() ? "the model states " : " and ") + what + " " +
+            std::to_string(found) + ", of which the newest that is known is " +
+            std::to_string(known);
+  };
+  add("IR version", model.ir_version(), kFormat);
+  for (const OperatorSetIdProto& opset : model.opset_import()) {
+    for (const Known& known : kOperators) {
+      if (CanonicalDomain(opset.domain()) != known.domain) continue;
+      add(known.domain.empty() ? "opset"
+                               : "opset of " + std::string(known.domain),
+          opset.version(), known.version);
+    }
+  }
+  return text;
+}
+
 }  // namespace ember::onnx

@@ -145,16 +145,19 @@ void ImportMaxPool(NodeContext& c) {
   if (c.WantsOutput(1)) c.SetOutput(1, MaxPoolIndices(c, c.Input(0), *window));
 }
 
-// Undoes MaxPool: places elements at the flat indices that MaxPool returned,
-// and 0 elsewhere. The indices refer to the shape that follows from the window.
-// If an output shape is given, the result is extended to it with zeros at the
-// end.
+// Puts elements at the flat indices that a MaxPool gave, and zeros at all
+// others. The indices count in the shape of what was pooled, which
+// the importer gives as input 3 where it knows it; else in the shape that
+// follows from the window. An output shape that is given is filled with zeros
+// behind.
 void ImportMaxUnpool(NodeContext& c) {
   if (!c.CheckRank(0, 3)) return;
   Tensor x = c.Input(0);
   const int rank = x.rank();
   if (!c.CheckRank(1, rank, rank)) return;
-  const std::optional<Shape> shape = UnpooledShape(c);
+  const std::optional<Shape> shape = c.Input(2) && c.Input(3)
+                                         ? c.Contents(3, "pooled shape")
+                                         : UnpooledShape(c);
   if (!shape) return;
   const Dim total = ElementCount(*shape);
   const Dim count = ElementCount(x.shape());

@@ -66,7 +66,7 @@ DimRange RangeOf(const Dim& dim) {
   using Operation = Dim::Operation;
   if (!dim.is_valid())
     return {};  // overflow; it is refused when it becomes part of a type
-  return dim.Fold<DimRange>(
+  DimRange range = dim.Fold<DimRange>(
       [](int64_t value) { return DimRange{value, value}; },
       [](const std::string& symbol) {
         // Sizes that depend on data (GraphBuilder::FreshSymbol) may be 0.
@@ -91,6 +91,11 @@ DimRange RangeOf(const Dim& dim) {
         }
         return {};
       });
+  // Each knows what the other does not: that a named extent is at least 1, and
+  // that the multiple of a quotient is about its dividend.
+  range.low = std::max(range.low, dim.LowerBound().value_or(range.low));
+  range.high = std::min(range.high, dim.UpperBound().value_or(range.high));
+  return range;
 }
 
 bool IsNonNegative(const Dim& dim) { return RangeOf(dim).low >= 0; }

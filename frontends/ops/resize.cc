@@ -75,9 +75,12 @@ Tensor SourcePositions(GraphBuilder& b, const ResizeSpec& spec,
   }
   if (mode == "tf_crop_and_resize") {
     Tensor size = AsF64(b, axis.in - Dim(1));
-    if (axis.out == Dim(1))
-      return i + size * ((axis.crop_start + axis.crop_end) * 0.5);
-    return size * axis.crop_start + aligned * (axis.crop_end - axis.crop_start);
+    Tensor middle = i + size * ((axis.crop_start + axis.crop_end) * 0.5);
+    if (axis.out == Dim(1)) return middle;
+    Tensor spread =
+        size * axis.crop_start + aligned * (axis.crop_end - axis.crop_start);
+    if (axis.out.is_constant()) return spread;
+    return Select(Equal(AsF64(b, axis.out), 1), middle, spread);
   }
   FailInvalid(
       b, "attribute 'coordinate_transformation_mode': found '" + mode + "'");

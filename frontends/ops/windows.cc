@@ -43,8 +43,17 @@ void ExtendToCeil(const Shape& spatial, Window& window) {
     const Dim stride(window.strides[i]);
     const Dim padded = spatial[i] + window.low[i];
     const Dim base = padded - Dim(window.Reach(i));
-    const Dim last = SmallerOf(CeilDivide(base + window.high[i], stride),
-                               FloorDivide(padded - Dim(1), stride));
+    // The last window starts where the strides have used up the padded input,
+    // or at its last element before the padding: quotients of one divisor, so
+    // that the dividends decide where they can.
+    const Dim used_up = base + window.high[i] + stride - Dim(1);
+    const Dim last_element = padded - Dim(1);
+    const DimRange difference = RangeOf(used_up - last_element);
+    const Dim last = difference.low >= 0 ? FloorDivide(last_element, stride)
+                     : difference.high <= 0
+                         ? FloorDivide(used_up, stride)
+                         : SmallerOf(FloorDivide(used_up, stride),
+                                     FloorDivide(last_element, stride));
     // The padding for which exactly the windows 0 … last fit.
     const Dim least = last * stride - base;
     const Dim high =

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "compiler/graph/unit_dims.h"
+
 namespace ember::tf_common {
 namespace {
 
@@ -124,10 +126,7 @@ void ImportSqueeze(OperatorBase& c, const std::vector<int64_t>& given) {
   if (!c.CheckRank(0, 0)) return;
   const Tensor x = c.Input(0);
   std::vector<int64_t> axes = c.Axes(given, x.rank());
-  if (given.empty()) {
-    for (int i = 0; i < x.rank(); ++i)
-      if (x.dim(i) == Dim(1)) axes.push_back(i);
-  }
+  if (given.empty()) axes = graph::UnitAxes(c.builder(), x.shape());
   if (c.ok()) c.SetOutput(0, axes.empty() ? x : Squeeze(x, axes));
 }
 

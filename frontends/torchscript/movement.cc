@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/rounding.h"
+#include "compiler/graph/unit_dims.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
 #include "frontends/torchscript/views.h"
@@ -85,9 +86,13 @@ Value Unflatten(Call& c) {
   return ViewAs(c, shape);
 }
 Value SqueezeAll(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok()) return {};
   Shape shape;
-  for (const Dim& dim : c.tensor("self").shape())
+  for (const Dim& dim : x.shape()) {
+    graph::TakeNotUnit(x.builder(), dim);
     if (dim != Dim(1)) shape.push_back(dim);
+  }
   return ViewAs(c, shape);
 }
 Value SqueezeAxes(Call& c) {
@@ -98,6 +103,7 @@ Value SqueezeAxes(Call& c) {
   Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
     const bool is_named = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (is_named) graph::TakeNotUnit(x.builder(), x.dim(i));
     if (!is_named || x.dim(i) != Dim(1)) shape.push_back(x.dim(i));
   }
   return ViewAs(c, shape);

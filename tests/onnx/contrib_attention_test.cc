@@ -312,6 +312,45 @@ TEST(GroupQueryAttention, SinksTakeAPartOfTheSoftmax) {
   }
 }
 
+// The batch is open in some operands and 1 in others.
+TEST(GroupQueryAttention, AnOpenBatchBesideOneOf1) {
+  OneNode node = Contrib("GroupQueryAttention", 3);
+  node.Input(F32({1, 1, 2}, {0, 0}), {-2, -2, 2});
+  node.Input(F32({1, 1, 1}, {7}), {1, -2, 1});
+  node.Input(F32({1, 1, 1}, {70}), {1, -2, 1});
+  node.Input(F32({1, 1, 2, 1}, {1, 2}), {-2, 1, -2, 1});
+  node.Input(F32({1, 1, 2, 1}, {10, 20}), {-2, 1, -2, 1});
+  node.Input(I32({1}, {2}), {-2}).Input(I32({}, {3}));
+  node.Attribute({"num_heads", 2}).Attribute({"kv_num_heads", 1});
+  const auto results = node.Run();
+  ASSERT_TRUE(results.ok()) << results.status().ToString();
+  ExpectNear((*results)[0], {1, 1, 2}, {100 / 3.0, 100 / 3.0});
+  ExpectNear((*results)[1], {1, 1, 3, 1}, {1, 2, 7});
+}
+
+TEST(GroupQueryAttention, LengthsAreChecked) {
+  struct Lengths {
+    double last, total;
+    bool fits;
+  };
+  for (const Lengths& lengths :
+       {Lengths{1, 2, true}, Lengths{0, 2, true}, Lengths{-1, 2, false},
+        Lengths{2, 2, false}, Lengths{0, 1, false}}) {
+    OneNode node = Contrib("GroupQueryAttention");
+    node.Input(F32({1, 2, 1}, {0, 0}), {-2, -2, 1});
+    node.Input(F32({1, 2, 1}, {7, 8}), {-2, -2, 1});
+    node.Input(F32({1, 2, 1}, {70, 80}), {-2, -2, 1}).Absent().Absent();
+    node.Input(I32({1}, {lengths.last})).Input(I32({}, {lengths.total}));
+    node.Attribute({"num_heads", 1}).Attribute({"kv_num_heads", 1});
+    const auto results = node.Run();
+    EXPECT_EQ(results.ok(), lengths.fits) << lengths.last << lengths.total;
+    if (!lengths.fits) {
+      EXPECT_THAT(results.status().ToString(),
+                  HasSubstr("expected lengths (input 5)"));
+    }
+  }
+}
+
 TEST(GroupQueryAttention, WhatIsNotSupportedIsSaid) {
   OneNode node = Contrib("GroupQueryAttention");
   node.Input(F32({1, 1, 2}, {0, 0})).Input(F32({1, 1, 1}, {7}));

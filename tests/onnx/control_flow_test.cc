@@ -130,6 +130,41 @@ TEST(If, WhatFollowsACallIsThereForBothRanks) {
   ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 2})}), {}, {4});
 }
 
+// The branches have three ranks, two of them in an If in a branch of another.
+TEST(If, WhatFollowsIsThereForTheRanksOfAnIfInAnIf) {
+  ModelBuilder inner;
+  NodeProto& choice = inner.Node("If", {"b"}, {"chosen"});
+  SetGraph(choice, "then_branch", Branch("Identity", {"x"}));
+  SetGraph(choice, "else_branch",
+           Branch("ReduceMax", {"x"},
+                  {{"axes", std::vector<int64_t>{1}}, {"keepdims", 0}}));
+  inner.Node("Neg", {"chosen"}, {"negative"});
+  inner.Output("negative");
+  for (const bool then : {true, false}) {
+    ModelBuilder m(11);
+    m.Input("x", {2, 3});
+    m.Input("a", {}, TensorProto::BOOL);
+    m.Input("b", {}, TensorProto::BOOL);
+    NodeProto& outer = m.Node("If", {"a"}, {"y0"});
+    SetGraph(outer, then ? "then_branch" : "else_branch", inner.graph());
+    SetGraph(outer, then ? "else_branch" : "then_branch",
+             Branch("Unsqueeze", {"x"}, {{"axes", std::vector<int64_t>{0}}}));
+    m.Node("ReduceSum", {"y0"}, {"y"}, {{"keepdims", 0}});
+    m.Output("y");
+    const std::vector<float> x = {1, 2, 3, 4, 5, 7};
+    for (const bool a : {true, false}) {
+      for (const bool b : {true, false}) {
+        const float sum = a != then ? 22 : b ? -22 : -10;
+        ExpectFloats(
+            RunGraph(m.Import(), {Vector(x, {2, 3}),
+                                  vm::Tensor::Borrow(DType::kBool, {}, &a),
+                                  vm::Tensor::Borrow(DType::kBool, {}, &b)}),
+            {}, {sum});
+      }
+    }
+  }
+}
+
 TEST(If, TheRestOfTheModelTellsTheBranch) {
   ModelBuilder m = SqueezeIfOne();
   // The transpose requires two dims.

@@ -101,6 +101,38 @@ TEST(MaxUnpool, IndicesCountInTheShapeOfTheWindows) {
   }
 }
 
+// Indices that a MaxPool of the same graph gave count in what it pooled.
+TEST(MaxUnpool, IndicesOfAMaxPoolCountInWhatItPooled) {
+  for (const bool open : {true, false}) {
+    OneNode node("MaxPool", 11, 2);
+    Values x, expected(25);
+    for (int i = 0; i < 25; ++i) x.push_back(i * 7 % 25);
+    if (open)
+      node.Input(F32({1, 1, 5, 5}, x), {-2, -2, -2, -2});
+    else
+      node.Input(F32({1, 1, 5, 5}, x));
+    node.Attribute({"kernel_shape", std::vector<int64_t>{2, 2}});
+    node.Attribute({"strides", std::vector<int64_t>{2, 2}});
+    onnx::ModelBuilder& model = node.model();
+    model.Node("Shape", {"x0"}, {"shape"});
+    model.Node("MaxUnpool", {"y0", "y1", "shape"}, {"z"},
+               {{"kernel_shape", std::vector<int64_t>{2, 2}},
+                {"strides", std::vector<int64_t>{2, 2}}});
+    model.graph().mutable_output()->RemoveLast();
+    model.graph().mutable_output(0)->set_name("z");
+    for (const int row : {0, 2}) {
+      for (const int column : {0, 2}) {
+        int best = row * 5 + column;
+        for (const int at : {best + 1, best + 5, best + 6})
+          if (x[static_cast<size_t>(at)] > x[static_cast<size_t>(best)])
+            best = at;
+        expected[static_cast<size_t>(best)] = x[static_cast<size_t>(best)];
+      }
+    }
+    ExpectNumbers(node.Run(), {F32({1, 1, 5, 5}, expected)});
+  }
+}
+
 TEST(MaxUnpool, ShapeFollowsFromTheWindow) {
   OneNode node("MaxUnpool", 9);
   node.Input(F32({1, 1, 2}, {5, 6}));

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/onnx/one_node.h"
@@ -155,6 +157,32 @@ TEST(OpenDims, ChannelsOfConvolutionsFollowFromTheWeights) {
               HasSubstr("dim s0_1 must be 2"));
 }
 
+// The window is an operand: a template that is searched for.
+TEST(OpenDims, WindowsOfConvolutionsMayBeOpen) {
+  OneNode node("Conv", 17);
+  Open(node, Counted({1, 1, 4}));
+  node.Input(F32({1, 1, 2}, {1, -2}), {1, 1, -2});
+  node.Attribute({"pads", std::vector<int64_t>{1, 0}});
+  // 0 - 2, 1 - 4, 2 - 6, 3 - 8
+  ExpectNumbers(node.Run(), {F32({1, 1, 4}, {-2, -3, -4, -5})});
+  OneNode transposed("ConvTranspose", 17);
+  Open(transposed, Counted({1, 1, 2}));
+  transposed.Input(F32({1, 1, 3}, {1, 2, 3}), {1, 1, -2});
+  transposed.Attribute({"strides", std::vector<int64_t>{2}});
+  // 1, 2, 3 at 0, and 2, 4, 6 at 2
+  ExpectNumbers(transposed.Run(), {F32({1, 1, 5}, {1, 2, 5, 4, 6})});
+  OneNode large("Conv", 17);
+  Open(large, Counted({1, 1, 2}));
+  large.Input(F32({1, 1, 4}, {1, 1, 1, 1}), {1, 1, -2});
+  EXPECT_FALSE(large.Run().ok());
+  OneNode padded("Conv", 17);
+  Open(padded, Counted({1, 1, 4}));
+  padded.Input(F32({1, 1, 2}, {1, -2}), {1, 1, -2});
+  padded.Attribute({"auto_pad", "SAME_UPPER"});
+  EXPECT_THAT(padded.Run().status().ToString(),
+              HasSubstr("expected a window that is known"));
+}
+
 TEST(OpenDims, RunningSumsGoAlongAnyExtent) {
   for (const int64_t extent : {1, 2, 5, 17, 64}) {
     Values x, sums, before;
@@ -185,6 +213,149 @@ TEST(OpenDims, SpectraMayHaveOnePartOrTwo) {
   OneNode complex("DFT", 17);
   Open(complex, F32({1, 2, 2}, {1, 5, 3, 7}));
   ExpectNumbers(complex.Run(), {F32({1, 2, 2}, {4, 12, -2, -2})});
+}
+
+// Returns the dims of what Squeeze without axes gives.
+StatusOr<std::vector<Numbers>> SqueezedDims(const Numbers& x,
+                                            std::vector<int64_t> declared) {
+  OneNode node("Squeeze", 13);
+  node.Input(x, std::move(declared));
+  node.model().Node("Shape", {"y0"}, {"z"});
+  node.model().graph().mutable_output(0)->set_name("z");
+  return node.Run();
+}
+
+TEST(OpenDims, ADimThatIsOneWhenTheProgramRunsIsSqueezed) {
+  ExpectNumbers(SqueezedDims(Counted({1, 3, 1}), {-2, 3, 1}), {I64({1}, {3})});
+  ExpectNumbers(SqueezedDims(Counted({2, 3, 1}), {-2, 3, 1}),
+                {I64({2}, {2, 3})});
+  for (const int64_t first : {1, 2}) {
+    for (const int64_t last : {1, 3}) {
+      Values left;
+      for (const int64_t dim : {first, last})
+        if (dim != 1) left.push_back(static_cast<double>(dim));
+      ExpectNumbers(SqueezedDims(Counted({first, 1, last}), {-2, 1, -2}),
+                    {I64({static_cast<int64_t>(left.size())}, left)});
+    }
+  }
+}
+
+// The rank of a result is part of the module: other dims are an error.
+TEST(OpenDims, TheRankOfAResultIsThatOfDimsAboveOne) {
+  OneNode node("Squeeze", 13);
+  node.Input(Counted({2, 3, 1}), {-2, 3, 1});
+  ExpectNumbers(node.Run(), {Counted({2, 3})});
+  OneNode one("Squeeze", 13);
+  one.Input(Counted({1, 3, 1}), {-2, 3, 1});
+  const auto results = one.Run();
+  ASSERT_FALSE(results.ok());
+  EXPECT_THAT(std::string(results.status().message()),
+              HasSubstr("dim s0_0 is 1, and this module was compiled for "
+                        "others"));
+}
+
+TEST(OpenDims, AStatedRankSaysWhatIsSqueezed) {
+  for (const int64_t extent : {1, 2}) {
+    OneNode node("Squeeze", 13);
+    node.Input(Counted({extent, 3, 1}), {-2, 3, 1});
+    auto* type = node.model()
+                     .graph()
+                     .mutable_output(0)
+                     ->mutable_type()
+                     ->mutable_tensor_type();
+    type->set_elem_type(onnx::TensorProto::FLOAT);
+    type->mutable_shape()->add_dim()->set_dim_value(3);
+    const auto results = node.Run();
+    if (extent == 1) {
+      ExpectNumbers(results, {Counted({3})});
+    } else {
+      ASSERT_FALSE(results.ok());
+      EXPECT_THAT(std::string(results.status().message()),
+                  HasSubstr("must be"));
+    }
+  }
+}
+
+// Returns the largest of each window of 3, at every second place: as many
+// as the strides need with padding around (SAME_UPPER), or with a partial
+// window at the end.
+Values PooledBy2(const Values& x, bool same) {
+  const auto count = static_cast<int64_t>(x.size());
+  const int64_t outputs = same ? (count + 1) / 2 : count / 2;
+  const int64_t low = same ? ((outputs - 1) * 2 + 3 - count) / 2 : 0;
+  Values y;
+  for (int64_t i = 0; i < outputs; ++i) {
+    double largest = -1e9;
+    for (int64_t at = i * 2 - low; at < i * 2 - low + 3; ++at) {
+      if (at >= 0 && at < count)
+        largest = std::max(largest, x[static_cast<size_t>(at)]);
+    }
+    y.push_back(largest);
+  }
+  return y;
+}
+
+// The expression of the last layer's extent is as long as that of the first.
+TEST(OpenDims, ManyLayersMayHalveAnOpenDim) {
+  constexpr int kLayers = 9;
+  for (const bool same : {true, false}) {
+    Values x;
+    for (int i = 0; i < 1531; ++i) x.push_back(i * 37 % 101);
+    OneNode node("Identity", 17);
+    Open(node, F32({1, 1, static_cast<int64_t>(x.size())}, x));
+    std::string name = "y0";
+    for (int layer = 0; layer < kLayers; ++layer) {
+      const std::string next = "p" + std::to_string(layer);
+      onnx::NodeProto& pool =
+          node.model().Node("MaxPool", {name}, {next},
+                            {{"kernel_shape", std::vector<int64_t>{3}},
+                             {"strides", std::vector<int64_t>{2}}});
+      onnx::AttributeProto& attribute = *pool.add_attribute();
+      attribute.set_name(same ? "auto_pad" : "ceil_mode");
+      attribute.set_type(same ? onnx::AttributeProto::STRING
+                              : onnx::AttributeProto::INT);
+      if (same) attribute.set_s("SAME_UPPER");
+      attribute.set_i(1);
+      name = next;
+      x = PooledBy2(x, same);
+    }
+    node.model().graph().mutable_output(0)->set_name(name);
+    ExpectNumbers(node.Run(), {F32({1, 1, static_cast<int64_t>(x.size())}, x)});
+  }
+}
+
+// Each layer's extent has the one before it twice.
+TEST(OpenDims, AnExtentThatWouldBeALongExpression) {
+  constexpr int kLayers = 12;
+  Values x;
+  for (int i = 0; i < 400; ++i) x.push_back(i);
+  OneNode node("Identity", 17);
+  Open(node, F32({static_cast<int64_t>(x.size())}, x));
+  onnx::ModelBuilder& model = node.model();
+  model.Integers("first", {0});
+  model.Integers("second", {1});
+  model.Integers("end", {1000000});
+  model.Integers("two", {2});
+  model.Integers("three", {3});
+  std::string name = "y0";
+  for (int layer = 0; layer < kLayers; ++layer) {
+    const std::string number = std::to_string(layer);
+    const auto at = [&](const char* stem) { return stem + number; };
+    model.Node("Slice", {name, "first", "end", "first", "two"}, {at("half")});
+    model.Node("Concat", {name, at("half")}, {at("more")}, {{"axis", 0}});
+    model.Node("Slice", {at("more"), "second", "end", "first", "three"},
+               {at("less")});
+    model.Node("Concat", {at("less"), at("half")}, {at("next")}, {{"axis", 0}});
+    name = at("next");
+    Values more = x, half;
+    for (size_t i = 0; i < x.size(); i += 2) half.push_back(x[i]);
+    more.insert(more.end(), half.begin(), half.end());
+    x.clear();
+    for (size_t i = 1; i < more.size(); i += 3) x.push_back(more[i]);
+    x.insert(x.end(), half.begin(), half.end());
+  }
+  model.graph().mutable_output(0)->set_name(name);
+  ExpectNumbers(node.Run(), {F32({static_cast<int64_t>(x.size())}, x)});
 }
 
 TEST(OpenDims, HeadsOfAttentionMayBeOpen) {

@@ -11,7 +11,12 @@ void AddImportFlags(Flags& flags, ImportFlags* values) {
   flags.Add("shape", &values->shapes, "NAME=1x3x224x224",
             "Pins dims of an input that the model leaves open; '?' leaves one "
             "open. Random inputs\nhave this shape, with 1 for each open dim. "
-            "May be repeated.");
+            "An input for which\nthe model has a value (an ONNX initializer) "
+            "is one of the module, too, if it is named\nhere. May be "
+            "repeated.");
+  flags.Add("separate-dims", &values->separate_dims,
+            "Open dims of inputs that the model gives one name need not be "
+            "equal.");
   flags.Add("entry", &values->entry, "NAME",
             "Which of several functions of the model is compiled: a signature "
             "of a TensorFlow or\nTensorFlow Lite model, a method, program or "
@@ -27,6 +32,7 @@ StatusOr<LoadOptions> LoadOptionsOf(const ImportFlags& flags) {
   LoadOptions options;
   EMBER_ASSIGN_OR_RETURN(options.shapes, ParseShapeFlags(flags.shapes));
   options.entry = flags.entry;
+  options.separate_dims = flags.separate_dims;
   EMBER_RETURN_IF_ERROR(AddConstants("--constant", flags.constants, options));
   return options;
 }

@@ -1,5 +1,5 @@
-// The flags of how a model of a format is imported: the same ones for each tool
-// that takes a model.
+// The flags that control the import of a model. All tools that take a model
+// share them.
 //
 //   ImportFlags import;
 //   AddImportFlags(flags, &import);
@@ -21,6 +21,7 @@ namespace ember::tools {
 struct ImportFlags {
   std::vector<std::string> shapes, constants;
   std::string entry;
+  bool separate_dims = false;
 };
 
 // `values` must outlive the parsing.

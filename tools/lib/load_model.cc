@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/one_line.h"
 #include "compiler/compile.h"
+#include "compiler/graph/unit_dims.h"
 #include "frontends/formats.h"
 #include "frontends/other_formats.h"
 #include "tools/lib/paths.h"
@@ -173,19 +174,13 @@ Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
   return OkStatus();
 }
 
-// Pins the dims of inputs without a rank to those of their values. An invalid
-// value is ignored here and reported when it is bound.
-Status PinUnranked(const std::string& path, const frontends::Format& format,
-                   const std::vector<std::string>& specs,
-                   frontends::ImportOptions& import) {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<frontends::InputInfo> inputs,
-                         format.inputs(ModelPath(path), import));
-  std::set<std::string> open;
-  for (const frontends::InputInfo& input : inputs) {
-    if (!input.has_rank && !import.input_shapes.contains(input.name))
-      open.insert(input.name);
-  }
-  if (open.empty()) return OkStatus();
+// Pins the dims of the inputs `open` to those of their values. What is wrong
+// with a value is said when it is bound.
+void PinToValues(const std::vector<frontends::InputInfo>& inputs,
+                 const std::set<std::string>& open,
+                 const std::vector<std::string>& specs,
+                 frontends::ImportOptions& import) {
+  if (open.empty()) return;
   std::set<std::string> taken;
   RandomTensors random(0);
   for (const std::string& spec : specs) {
@@ -194,14 +189,48 @@ Status PinUnranked(const std::string& path, const frontends::Format& format,
     // A value without a name is for the next input in order.
     std::string name = value->name.value_or("");
     for (size_t i = 0; !value->name && name.empty() && i < inputs.size(); ++i) {
-      if (!taken.contains(inputs[i].name)) name = inputs[i].name;
+      if (!inputs[i].has_value && !taken.contains(inputs[i].name))
+        name = inputs[i].name;
     }
     taken.insert(name);
     if (!open.contains(name)) continue;
     const std::vector<int64_t>& dims = value->tensor.dims;
     import.input_shapes[name] = {dims.begin(), dims.end()};
   }
-  return OkStatus();
+}
+
+// Returns the inputs of which the model does not give the rank, nor the user
+// the shape, and those whose value the user gives in place of the model's.
+std::set<std::string> InputsToName(
+    const std::vector<frontends::InputInfo>& inputs,
+    const std::vector<std::string>& specs,
+    const frontends::ImportOptions& import) {
+  std::set<std::string> open;
+  for (const frontends::InputInfo& input : inputs) {
+    const bool is_given =
+        std::any_of(specs.begin(), specs.end(), [&](const std::string& spec) {
+          return spec.starts_with(input.name + "=");
+        });
+    if ((input.has_value ? is_given : !input.has_rank) &&
+        !import.input_shapes.contains(input.name))
+      open.insert(input.name);
+  }
+  return open;
+}
+
+// Returns the inputs whose dims the import took not to be 1, because ranks
+// depend on them.
+std::set<std::string> InputsOfRanks(const graph::Graph& graph) {
+  std::set<std::string> symbols, inputs;
+  for (const graph::Dim& dim : graph::DimsTakenNotUnit(graph))
+    symbols.merge(dim.Symbols());
+  for (const graph::Value* input : graph.inputs()) {
+    for (const graph::Dim& dim : input->shape()) {
+      for (const std::string& symbol : dim.Symbols())
+        if (symbols.contains(symbol)) inputs.insert(input->name());
+    }
+  }
+  return inputs;
 }
 
 // A module is one function that is compiled already.
@@ -253,17 +282,36 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
   EMBER_ASSIGN_OR_RETURN(const frontends::Format* format, FormatOfFile(path));
   frontends::ImportOptions import;
   import.entry = options.entry;
+  import.separate_dims = options.separate_dims;
+  std::vector<std::string> notes;
+  import.notes = &notes;
   import.progress = options.compile.progress;
   for (const NamedShape& shape : options.shapes)
     import.input_shapes[shape.name] = shape.dims;
   for (const NamedTensor& value : options.values)
     EMBER_RETURN_IF_ERROR(AddValue(value, import));
+  std::vector<frontends::InputInfo> inputs;
   if (!options.inputs.empty()) {
-    const Status pinned = PinUnranked(path, *format, options.inputs, import);
-    if (!pinned.ok()) return Named(path, pinned);
+    StatusOr<std::vector<frontends::InputInfo>> infos =
+        format->inputs(ModelPath(path), import);
+    if (!infos.ok()) return Named(path, infos.status());
+    inputs = *std::move(infos);
+    PinToValues(inputs, InputsToName(inputs, options.inputs, import),
+                options.inputs, import);
   }
   StatusOr<graph::Graph> graph = format->import(ModelPath(path), import);
+  if (graph.ok() && !inputs.empty()) {
+    // Ranks that depend on dims are those of this run.
+    const std::set<std::string> deciding = InputsOfRanks(*graph);
+    if (!deciding.empty()) {
+      PinToValues(inputs, deciding, options.inputs, import);
+      notes.clear();
+      graph = format->import(ModelPath(path), import);
+    }
+  }
   if (!graph.ok()) return Named(path, graph.status());
+  for (const std::string& note : notes)
+    std::fprintf(stderr, "%s: note: %s\n", path.c_str(), note.c_str());
   return graph;
 }
 
@@ -275,7 +323,8 @@ StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
   const auto inputs = format->inputs(ModelPath(path), import);
   if (!inputs.ok()) return Named(path, inputs.status());
   std::vector<std::string> names;
-  for (const frontends::InputInfo& input : *inputs) names.push_back(input.name);
+  for (const frontends::InputInfo& input : *inputs)
+    if (!input.has_value) names.push_back(input.name);
   return names;
 }
 

@@ -41,10 +41,13 @@ struct LoadOptions {
   // All of these are for models that are compiled here:
   std::vector<NamedShape> shapes;   // pins dims of inputs
   std::vector<NamedTensor> values;  // inputs that become constants, by name
-  // Specifications of --input (tensor_spec.h). If the model does not give an
-  // input's rank, the input gets the dims of its value.
+  // Of --input (tensor_spec.h). An input has the dims of the value that it will
+  // be given if the model does not even give its rank, has a value for it that
+  // this one replaces, or takes another rank somewhere if one of its open dims
+  // is 1 (compiler/graph/unit_dims.h).
   std::vector<std::string> inputs;
-  std::string entry;  // see frontends::ImportOptions::entry
+  std::string entry;           // frontends::ImportOptions::entry
+  bool separate_dims = false;  // frontends::ImportOptions::separate_dims
   // `compile.progress` reports the import, too.
   compiler::CompileOptions compile;
 };

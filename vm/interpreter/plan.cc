@@ -238,10 +238,11 @@ void InterpreterPlan::Note(const StripFailure& failure) {
 
 Status InterpreterPlan::FailureStatus() const {
   return InvalidArgumentError(
+      // The words that kernels have (FailedCheck in vm/runtime).
       Concat({"dispatch @", dispatch_.name, ": buffer %",
-              dispatch_.buffers[failure_.buffer].name, ": index ",
-              failure_.index, " in dimension ", failure_.dimension,
-              " is outside the extent ", failure_.extent}));
+              dispatch_.buffers[failure_.buffer].name, ": expected index ",
+              failure_.dimension, " in 0..", failure_.extent - 1, ", found ",
+              failure_.index}));
 }
 
 std::string InterpreterPlan::Describe() const {

@@ -27,6 +27,25 @@ int64_t DeclaredBytes(const TensorSignature& signature) {
   return bytes.ok() ? *bytes : -1;
 }
 
+// Names the model's nodes that a dispatch computes before the dispatch's error:
+// "'embed (Gather)': dispatch @d3_gather: …".
+Status WithNodes(Status status, const ModuleDefinition& module) {
+  constexpr std::string_view kDispatch = "dispatch @";
+  const std::string_view message = status.message();
+  if (status.ok() || !message.starts_with(kDispatch)) return status;
+  const size_t begin = kDispatch.size();
+  const std::string_view name =
+      message.substr(begin, message.find(':', begin) - begin);
+  const size_t known =
+      std::min(module.dispatches.size(), module.dispatch_origins.size());
+  for (size_t i = 0; i < known; ++i) {
+    const std::string& origin = module.dispatch_origins[i];
+    if (module.dispatches[i].name == name && !origin.empty())
+      return status.WithContext(Concat({"'", origin, "'"}));
+  }
+  return status;
+}
+
 }  // namespace
 
 ProgramRunner::ProgramRunner(std::shared_ptr<const Module> module,
@@ -164,6 +183,7 @@ Status ProgramRunner::BindInputs(std::span<const Tensor> inputs) {
 
 Status ProgramRunner::EndOnDevice(Status status, std::vector<Tensor>& results) {
   status = device_->EndRun(std::move(status), memory_.pool(), results);
+  status = WithNodes(std::move(status), module_->definition());
   if (const int64_t failed = device_->failed_site(); failed >= 0) {
     const uint32_t program =
         dispatches_->site(static_cast<uint32_t>(failed)).program;
@@ -199,6 +219,7 @@ Status ProgramRunner::Run(std::span<const Tensor> inputs,
   if (status.ok()) status = Execute(*results);
   Status kept = dispatches_->EndRun();
   if (!kept.ok()) status = std::move(kept);
+  status = WithNodes(std::move(status), module_->definition());
   if (device_ != nullptr) status = EndOnDevice(std::move(status), *results);
   // After an interrupt the last dispatches may have been skipped.
   if (status.ok() && interrupt_.ShouldStop()) status = interrupt_.status();

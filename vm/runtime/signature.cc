@@ -75,7 +75,9 @@ Status SymbolValues::BindDims(const TensorSignature& signature,
         signature,
         Concat({program_.symbols[symbol], " = ", values_[symbol],
                 " as in input '", sources_[symbol]->name, "'"}),
-        Concat({dims[i], " in ", TensorTypeText(signature.type, dims)}));
+        Concat({dims[i], " in ", TensorTypeText(signature.type, dims),
+                " (compile with --separate-dims if the model's name for the "
+                "dim stands for several lengths)"}));
   }
   return OkStatus();
 }
