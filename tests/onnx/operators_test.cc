@@ -180,7 +180,7 @@ TEST(Pooling, AverageWithCeilModeAndIncludedPadding) {
   Expect(o.Run(), {1, 1, 2}, {4, 7});
 }
 
-// The index of the first NaN of each window, as its value is NaN.
+// MaxPool gives the index of the first NaN of a window, whose value is NaN.
 TEST(Pooling, IndicesOfNan) {
   OneOperator o;
   o.Input({{1, 1, 6}, {1, NAN, NAN, 3, 5, 2}});

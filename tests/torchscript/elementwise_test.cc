@@ -212,8 +212,8 @@ TEST(Elementwise, OfTwoTensors) {
     ExpectTorch(expression, {a, b}, {Bools({3}, expected)});
 }
 
-// Of floats whose quotient is rounded to an integer that it does not reach: the
-// f32 0.7 is a little less than that, so -7 is a little less than -10 times it.
+// The f32 0.7 is a little too small, so -7 is a little less than -10 times it,
+// although the rounded quotient is -10.
 TEST(Elementwise, RemaindersOfFloats) {
   const Numbers a = F32({4}, {-7, 7, 7.5, -7.5});
   const Numbers b = F32({4}, {0.7, 0.7, -2, -2});
