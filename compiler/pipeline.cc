@@ -68,7 +68,7 @@ constexpr Lowering kEmit = {
 // --- the list ---
 
 constexpr Stage kPipeline[] = {
-    // First, so that what is rounded follows from the model alone.
+    // It is the first, so that the model alone decides what is rounded.
     {"widen-chains", "chains of f16 and bf16 are computed in f32", WidenChains},
     {"simplify", "drops operations that compute nothing", Simplify},
     // This comes before folding, while weights are still bytes.
@@ -109,14 +109,14 @@ constexpr Stage kPipeline[] = {
      NarrowWeights},
     {"index-comparisons", "masks compare indices, not constants that count",
      UseIndicesInComparisons},
-    // Behind what would fold the indices to constants.
+    // It runs when nothing folds its indices to constants any more.
     {"split-searches", "arg searches along rows become two reductions",
      SplitSearches},
     {"simplify", "what folding left", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
-    // Behind what drops operations: the result of those that are left counts.
+    // It runs when unused operations are gone: what is left is computed.
     {"check-divisors",
      "refuses integers divided by a constant 0; disabled: they give 0",
      CheckDivisors, nullptr, /*is_of_all_regions=*/true},

@@ -32,6 +32,8 @@ bool HasElements(const graph::Shape& shape) {
   });
 }
 
+// True if `select` alone reads the value and so may leave it out.
+// True if `select` alone reads the value and so may leave it out.
 bool IsChosen(const Value& value) {
   return !value.is_graph_output() && !value.users().empty() &&
          std::ranges::all_of(value.users(), [](const Operation* user) {
@@ -39,8 +41,7 @@ bool IsChosen(const Value& value) {
          });
 }
 
-// Returns an error for the first division that is a mistake; OK if there is
-// none.
+// Returns the error of the first mistake that counts; ok if there is none.
 Status FirstMistake(const Graph& graph) {
   for (const Operation* operation : graph.Operations()) {
     if (DividesByZero(*operation)) {

@@ -15,7 +15,7 @@
 // A fold takes one element after the other; reductions take as many as there
 // are lanes or threads, and the row is read twice. Results are the same: if
 // there is a NaN, the maximum is one, equals nothing, and the first NaN is
-// found. Where `last` is set the second reduction is a maximum.
+// found. If `last` is set, the second reduction is a maximum.
 //
 // Folds stay along other dims, whose neighbours are lanes already, along dims
 // of less than 16 elements, and where the extent is no constant.

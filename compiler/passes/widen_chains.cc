@@ -27,7 +27,7 @@ bool IsHalf(const Value* value) {
 
 bool IsCast(const Operation& operation) { return operation.name() == "cast"; }
 
-// Operations that compute nothing and keep each element, whatever its type.
+// True if the operation computes nothing and keeps each element.
 bool IsView(const Operation& operation) {
   const std::string_view name = operation.name();
   return name == "reshape" || name == "broadcast" || name == "transpose" ||
@@ -104,9 +104,9 @@ class Widener {
     if (reader != nullptr && Takes(*reader)) flowing_.insert(result);
   }
 
-  // The operation that alone reads the value; null: there are none or several,
-  // or the value is a result of the graph. What nothing uses does not count, so
-  // that eliminating dead code changes nothing.
+  // Returns the operation that alone reads the value; null if there are none or
+  // several, or if the value is a result of the graph. Operations that nothing
+  // uses do not count, so that eliminating dead code changes nothing.
   const Operation* OnlyReader(const Value* value) const {
     if (value->is_graph_output()) return nullptr;
     const Operation* reader = nullptr;
@@ -155,7 +155,7 @@ class Widener {
     return rewriter_.Cast(operand, DType::kF32);
   }
 
-  // The operation's result in f32, or in the type that a cast is to.
+  // Returns the operation's result in f32, or in the type that a cast is to.
   StatusOr<Value*> MakeWide(const Operation& operation, bool stays_wide) {
     if (IsCast(operation)) {
       Value* operand = operation.operand(0);

@@ -1,6 +1,7 @@
 // Arithmetic, comparison, logic and conversion: elementwise operators with
 // broadcasting.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -182,6 +183,23 @@ Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
   return EncodeCarried(numbers, format, saturate, c.String("round_mode", "up"));
 }
 
+// Casts saturate (docs/arithmetic.md), with one exception: a negative float as
+// an unsigned integer is the one with the same lower bits, so that -1 as u8 is
+// 255. The specification leaves it open, all engines do so, and models rely on
+// it.
+Tensor CastNumbers(Tensor x, DType type) {
+  if (!x.is_float() || !IsInteger(type) || IsSigned(type)) return Cast(x, type);
+  if (type == DType::kU64) {
+    const Tensor signed_bits = Cast(Cast(x, DType::kI64), type);
+    const Tensor is_negative =
+        And(Less(x, 0), Less(-std::ldexp(1.0, 63), Cast(x, DType::kF64)));
+    return Select(is_negative, signed_bits, Cast(x, type));
+  }
+  const Tensor wide = Cast(x, type == DType::kU32 ? DType::kI64 : DType::kI32);
+  const double most = std::ldexp(1.0, 8 * DTypeByteSize(type)) - 1;
+  return Cast(Minimum(wide, most), type);
+}
+
 Tensor CastToString(Tensor x) {
   if (x.carried_type() == TensorProto::STRING) return x;
   if (IsFloat8(x.dtype())) x = Cast(x, DType::kF32);
@@ -209,7 +227,7 @@ void CastTo(NodeContext& c, int32_t onnx_type) {
     x = DecodeCarried(x, numbers);
   }
   c.SetOutput(0, IsFloat8(*type) ? RoundToFloat8(x, *type, Saturates(c))
-                                 : Cast(x, *type));
+                                 : CastNumbers(x, *type));
 }
 
 void ImportCast(NodeContext& c) {

@@ -48,8 +48,8 @@ Tensor Multiply(Call& c) {
   return x.a * x.b;
 }
 
-// Python's: of floats it is the quotient without the remainder, so that -7 //
-// 0.7 is -11 where 0.7 is a little less than that.
+// Returns Python's floor division. It divides what the remainder leaves of a
+// float, so that -7 // 0.7 is -11 for the f32 0.7, which is a little too small.
 Tensor FloorQuotient(Tensor a, Tensor b) {
   if (!a.is_float()) return ops::Binary(Opcode::kFloorDivide, a, b);
   const DType type = a.dtype();

@@ -65,7 +65,7 @@ graph::Graph Chains(DType type) {
   return *std::move(graph);
 }
 
-// Deviations whose squares are above all numbers of f16.
+// Returns inputs whose deviations have squares above all numbers of f16.
 std::vector<Numbers> Inputs(DType type) {
   std::vector<double> x, g, w;
   for (int i = 0; i < 32; ++i) x.push_back(37 * ((i * 7) % 31) - 500);

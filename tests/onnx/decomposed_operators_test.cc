@@ -270,15 +270,15 @@ TEST(DeformConv, WithoutOffsetsItIsConv) {
   ExpectNumbers(node.Run(), *expected);
 }
 
-TEST(Cast, TooLargeForAnIntegerSaturates) {
+TEST(Cast, LargeNumbersSaturateAndNegativeOnesWrap) {
   OneNode node("Cast", 22);
   node.Input(F32({5}, {-1, 300, -129.7, 65536 + 7, 255.9}));
   node.Attribute({"to", 2});
-  ExpectNumbers(node.Run(), {{DType::kU8, {5}, {0, 255, 0, 255, 255}}});
+  ExpectNumbers(node.Run(), {{DType::kU8, {5}, {255, 255, 127, 255, 255}}});
   OneNode wide("Cast", 22);
   wide.Input({DType::kF64, {2}, {-1, 4294967298.0}});
   wide.Attribute({"to", 12});
-  ExpectNumbers(wide.Run(), {{DType::kU32, {2}, {0, 4294967295.0}}});
+  ExpectNumbers(wide.Run(), {{DType::kU32, {2}, {4294967295.0, 4294967295.0}}});
 }
 
 TEST(Cast, TypesWereWrittenOutBeforeOpset6) {

@@ -180,7 +180,7 @@ TEST(Pooling, AverageWithCeilModeAndIncludedPadding) {
   Expect(o.Run(), {1, 1, 2}, {4, 7});
 }
 
-// The index of the first NaN of each window, as its value is NaN.
+// MaxPool gives the index of the first NaN of a window, whose value is NaN.
 TEST(Pooling, IndicesOfNan) {
   OneOperator o;
   o.Input({{1, 1, 6}, {1, NAN, NAN, 3, 5, 2}});
@@ -406,7 +406,8 @@ TEST(Float8, RoundsAndSaturatesOrNot) {
   }
 }
 
-// All widths saturate alike, and NaN gives 0.
+// All widths saturate alike, and NaN gives 0. A negative number as an unsigned
+// integer keeps its lower bits.
 TEST(Elementwise, CastsToIntegersSaturate) {
   struct Case {
     int type;
@@ -414,15 +415,17 @@ TEST(Elementwise, CastsToIntegersSaturate) {
   };
   const Case cases[] = {
       {onnx::TensorProto::INT8, {127, -128, 0, 127, -1, 127}},
-      {onnx::TensorProto::UINT8, {255, 0, 0, 255, 0, 200}},
+      {onnx::TensorProto::UINT8, {255, 0, 0, 255, 255, 200}},
       {onnx::TensorProto::INT16, {32767, -32768, 0, 32767, -1, 200}},
-      {onnx::TensorProto::UINT16, {65535, 0, 0, 65535, 0, 200}},
+      {onnx::TensorProto::UINT16, {65535, 0, 0, 65535, 65535, 200}},
       {onnx::TensorProto::INT32,
        {2147483648.0f, -2147483648.0f, 0, 1e9, -1, 200}},
-      {onnx::TensorProto::UINT32, {4294967296.0f, 0, 0, 1e9, 0, 200}},
+      {onnx::TensorProto::UINT32,
+       {4294967296.0f, 0, 0, 1e9, 4294967296.0f, 200}},
       {onnx::TensorProto::INT64,
        {9223372036854775808.0f, -9223372036854775808.0f, 0, 1e9, -1, 200}},
-      {onnx::TensorProto::UINT64, {18446744073709551616.0f, 0, 0, 1e9, 0, 200}},
+      {onnx::TensorProto::UINT64,
+       {18446744073709551616.0f, 0, 0, 1e9, 18446744073709551616.0f, 200}},
   };
   for (const Case& each : cases) {
     OneOperator o(19);

@@ -20,7 +20,7 @@
 namespace ember::tests {
 namespace {
 
-// The pass behind which the definition of a model is evaluated.
+// A model is defined by what its graph computes behind this pass.
 constexpr std::string_view kRounding = "widen-chains";
 
 const vm::Tensor* Find(const NamedTensors& tensors, const std::string& name) {
@@ -166,7 +166,7 @@ StatusOr<std::string> ComparePasses(Engine& engine, const RandomModel& model) {
     // A value halfway between two steps may be rounded to the other one
     // (docs/ARCHITECTURE.md).
     const bool may_round = name == "dequantize-late";
-    // This pass decides which values are rounded to f16 and bf16.
+    // This pass decides which values are rounded to f16 and bf16 at all.
     if (name == kRounding) before.clear();
     for (size_t i = 0; i < before.size(); ++i) {
       tools::Comparison comparison =

@@ -212,8 +212,8 @@ TEST(Elementwise, OfTwoTensors) {
     ExpectTorch(expression, {a, b}, {Bools({3}, expected)});
 }
 
-// The quotients are rounded to an integer that they do not reach: the f32 0.7
-// is a little less than 0.7, so -7 is a little less than -10 times it.
+// The f32 0.7 is a little too small, so -7 is a little less than -10 times it,
+// although the rounded quotient is -10.
 TEST(Elementwise, RemaindersOfFloats) {
   const Numbers a = F32({4}, {-7, 7, 7.5, -7.5});
   const Numbers b = F32({4}, {0.7, 0.7, -2, -2});

@@ -236,7 +236,7 @@ a value open.
 | --- | --- | --- |
 | Resize, `align_corners` with `scales` that give no whole size | the scaled size stays a fraction (3 rows by 0.6 are 1.8), as in the specification's case `resize_downsample_scales_linear_align_corners` | the size is the whole number of the result; give `sizes` to get the same from both |
 | ArgMax, ArgMin of a row with NaN | the index of the first NaN (with `select_last_index` of the last one), as NumPy and PyTorch do | a NaN counts only if the row begins with it, and is passed over elsewhere |
-| Cast of a float that the integer type does not hold | the largest or smallest value of the type, NaN gives 0; to 2 and 4 bits it wraps | what the processor does: often the lower bits of a larger integer |
+| Cast of a float that the integer type does not hold | the largest or smallest value of the type, NaN gives 0; a negative number as an unsigned type keeps its lower bits, and all numbers to 2 and 4 bits | what the processor does: often the lower bits of a larger integer |
 | Div, Mod of integers by 0 | an error when compiling where the divisor is a constant, else 0 | an error, or the process ends |
 | operators of f16 and bf16 in a row | f32 between operators that have one reader, rounded elsewhere | f32 on CPUs, f16 on most devices |
 )";
