@@ -8,7 +8,7 @@
 namespace ember::frontends {
 namespace {
 
-// How far to look for a word in a text.
+// Number of bytes at the front of a text in which words are looked for.
 constexpr size_t kFront = size_t{1} << 16;
 
 bool Contains(std::string_view contents, std::string_view word) {

@@ -20,7 +20,8 @@ namespace {
 double MelOf(double frequency) { return 1127 * std::log1p(frequency / 700); }
 Tensor MelOf(Tensor frequency) { return Log1p(frequency / 700.0) * 1127.0; }
 
-// How much of each frequency (a row) each of the triangles has (a column), f64.
+// Returns the weight of each frequency (a row) in each triangle (a column),
+// f64.
 Tensor TrianglesOf(OperatorContext& c, int64_t frequencies, int64_t triangles,
                    double lowest, double highest, Tensor rate) {
   // Neighbours' centers are the feet of a triangle.
@@ -132,7 +133,7 @@ void ImportDecodeWav(OperatorContext& c) {
   const Tensor length = DimScalar(c.builder(), size);
   const Tensor end =
       Minimum(begin + NumberAt(bytes, Minimum(found + 4.0, length), 4), length);
-  // The last channel stands for those that the file does not have.
+  // Channels that the file does not have repeat its last one.
   const Tensor channel = Minimum(
       AlongAxis(IotaVector(c.builder(), Dim(channels), DType::kI64), 1, 2),
       stored_channels - 1.0);
@@ -149,7 +150,7 @@ void ImportDecodeWav(OperatorContext& c) {
   c.SetOutput(1, Cast(NumberAt(bytes, place(24), 4), DType::kI32));
 }
 
-// Of [samples, channels]: [channels, windows, frequencies].
+// Takes [samples, channels] and gives [channels, windows, frequencies].
 void ImportAudioSpectrogram(OperatorContext& c) {
   if (!c.CheckRank(0, 2, 2)) return;
   const int64_t window = c.Integer("window_size", 0);

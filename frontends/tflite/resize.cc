@@ -14,7 +14,7 @@ namespace {
 // Places and weights have this many binary places.
 constexpr int kPlaces = 10;
 constexpr int64_t kOne = int64_t{1} << kPlaces;
-// Of extents: their places fit in 32 bits.
+// The largest extent whose places fit in 32 bits.
 constexpr int64_t kMaxExtent = 1 << 20;
 
 // Stored integers between those of two places of one dim, in i32 with kPlaces

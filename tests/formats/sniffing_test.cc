@@ -57,7 +57,7 @@ std::string Shuffled(std::string_view message, int depth,
 
 void ExpectOneFormat(const std::string& contents, std::string_view name) {
   constexpr int kOrders = 20;
-  constexpr int kDepth = 4;  // as far as formats look
+  constexpr int kDepth = 4;  // levels of messages that formats look at
   ASSERT_FALSE(FieldsOf(contents).empty());
   std::mt19937 random(1);
   for (int i = 0; i < kOrders; ++i) {

@@ -1,4 +1,4 @@
-// Sound: files of it, spectrograms, and coefficients on the mel scale, beside
+// Compares sound files, spectrograms and coefficients on the mel scale with
 // their definitions in plain loops.
 #include <gtest/gtest.h>
 

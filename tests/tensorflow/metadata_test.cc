@@ -60,7 +60,8 @@ TEST(TensorFlowMetadata, AssetsOfAnotherFolderAreLeftOut) {
   EXPECT_THAT(metadata.at("tensorflow.left_out"),
               HasSubstr("asset.words.txt: asset 'assets/words.txt': expected a "
                         "file inside the model's folder, found a link out of "
-                        "it\n"));
+                        "it; if you trust the file, copy it to the link's "
+                        "place\n"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The custom operators of MediaPipe's models, beside their definitions in plain
-// loops.
+// Compares the custom operators of MediaPipe's models with their definitions in
+// plain loops.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// Operators on stored integers, each beside its formula in TensorFlow Lite's
-// public sources (the reference kernel, or the kernel for 8 bits where tables
-// stand for it), written once more in plain C++. Results are equal bit for bit
-// but where a sum of floats decides: there they are within one step.
+// Compares operators on stored integers with their formulas in TensorFlow
+// Lite's public sources, written once more in plain C++: the reference
+// kernel's, or the table of 256 entries where the usual kernel for 8 bits has
+// one. Results are equal bit for bit. They are within one step where a sum of
+// floats decides.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,8 +73,8 @@ void ExpectWithin(const StatusOr<std::vector<Numbers>>& results,
     ASSERT_NEAR((*results)[0].values[i], expected[i], steps) << i;
 }
 
-// Of one operand. `formula` has its stored integer less its zero point, and
-// gives the result's less its own.
+// The formula of an operator with one operand. It takes the stored integer less
+// its zero point, and gives the result's less the result's zero point.
 using UnaryFormula =
     std::function<int32_t(int32_t centered, Scale in, Scale out)>;
 
@@ -587,8 +588,8 @@ TEST(Formulas, BatchMatMul) {
   }
 }
 
-// Operators that compute with the numbers that stored integers stand for, as
-// the coverage page says: within one step of those numbers.
+// Operators that compute with real numbers are within one step of them, as the
+// coverage page says.
 TEST(Formulas, ThroughReals) {
   const auto quantized = [](double real, Scale out, DType type) {
     return Clamped(

@@ -1,5 +1,5 @@
-// Fourier transforms and the complex numbers that they give, beside sums in
-// plain loops.
+// Compares Fourier transforms, and the complex numbers that they give, with
+// sums in plain loops.
 #include <gtest/gtest.h>
 
 #include <cmath>
