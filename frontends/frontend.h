@@ -45,6 +45,9 @@ struct ImportOptions {
   // Pins of input dims: one entry per axis, nullopt leaves the axis as the
   // model says. A dim that occurs elsewhere is pinned there, too.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
+  // Element types of inputs of which the model does not say one. For others
+  // they have no effect.
+  std::map<std::string, DType> input_types;
   // Inputs that become constants, and so are no inputs of the graph any more.
   std::map<std::string, KnownTensor> input_values;
   // Which of the functions that the model offers, where the format has several
@@ -64,6 +67,12 @@ struct InputInfo {
   // False: the model does not even say how many dims it has, so that
   // ImportOptions::input_shapes must.
   bool has_rank = true;
+  // False: the model does not say the element type; ImportOptions::input_types
+  // may.
+  bool has_type = true;
+  // True: the model runs without it, too. It is an input where
+  // ImportOptions::input_shapes has it.
+  bool is_optional = false;
 };
 
 struct Format {

@@ -70,7 +70,8 @@ void Declare(Options& options, Flags& flags) {
       "the model keeps\nis zero.");
   flags.Add("shape", &options.shapes, "NAME=1x3x224x224",
             "The shape of a random input, where the model leaves it open (1 "
-            "otherwise).");
+            "otherwise). x=5xi64\nalso says its type, where the model does "
+            "not (TorchScript).");
   flags.Add("seed", &options.seed, "N", "For random inputs.");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
             "Writes a result: .npy, .pb, or raw with any other ending.");

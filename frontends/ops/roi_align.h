@@ -31,6 +31,9 @@ struct PositionSensitiveSpec {
   int64_t bins = 1;      // rows, and columns
   int64_t channels = 1;  // of the result
   double scale = 1;
+  // Corners are rounded after they are scaled, and regions end before their
+  // last corner and before the last element of x.
+  bool whole = false;
 };
 // x [N, channels * bins * bins, H, W], rois [R, 5] of (image, x1, y1, x2, y2),
 // both f32: [R, channels, bins, bins], 0 for bins without any element.

@@ -28,8 +28,10 @@
 
 namespace ember::torchscript {
 
-// What one stretch of code wrote: the values from before it.
+// The values, from before a stretch of code, of the tensors and attributes that
+// it wrote and that were there before it.
 struct Journal {
+  uint64_t start = 0;  // the last stamp before it
   std::map<Cell*, std::pair<Tensor, uint64_t>> cells;
   std::map<std::pair<Object*, std::string>, std::optional<Value>> attributes;
 };
@@ -37,6 +39,9 @@ struct Journal {
 // Of lists in lists: they may hold one another, and be held many times, so that
 // whoever walks through them also charges for what he meets.
 inline constexpr int kMostListDepth = 32;
+
+// The strides of a row-major tensor.
+Shape RowMajorStrides(const Shape& shape);
 
 class Machine {
  public:
@@ -62,8 +67,15 @@ class Machine {
 
   Value NewTensor(Tensor tensor);
   Value NewStored(std::function<Tensor()> load);
-  Value NewView(Cell& base, std::function<Tensor(Tensor)> read,
+  Value NewQuantized(Tensor integers, Quantization quantization);
+  // Complex numbers, of which the last dim of `parts` has two parts.
+  Value NewComplex(Tensor parts);
+  Value NewView(Cell& base, Shape strides, std::function<Tensor(Tensor)> read,
                 std::function<Tensor(Tensor, Tensor)> write);
+  // In memory (Cell::strides).
+  Shape StridesOf(Cell& cell);
+  // True if the tensor's elements lie in memory row by row.
+  bool IsRowMajor(Cell& cell);
   Value NewList(std::vector<Value> items);
   Value NewTuple(std::vector<Value> items);
   Value NewDict();
@@ -90,7 +102,10 @@ class Machine {
   Value ToNumber(Value::Kind kind, const Tensor& scalar);
 
   // Writes from here on are noted in the journal, until it is popped.
-  void Push(Journal& journal) { journals_.push_back(&journal); }
+  void Push(Journal& journal) {
+    journal.start = stamps_;
+    journals_.push_back(&journal);
+  }
   void Pop();
   // Takes back what the journal notes; gives what was there last.
   Journal TakeBack(const Journal& journal);
@@ -98,6 +113,11 @@ class Machine {
   // operators that need integers, or booleans, ask for it here.
   void Want(const Tensor& tensor, DType dtype);
   const std::map<std::string, DType>& wanted() const { return wanted_; }
+
+  // Sequences of several lengths ("nested tensors") are one tensor, with a mask
+  // of the elements behind their ends; absent: the tensor is none.
+  Tensor HiddenIn(const Tensor& tensor) const;
+  void SetHiddenIn(const Tensor& tensor, const Tensor& hidden);
 
   Heap& heap() { return heap_; }
   // Constants of the outermost graph, by what says that they are the same.
@@ -112,6 +132,7 @@ class Machine {
   std::vector<Journal*> journals_;
   std::map<std::string, DType> wanted_;
   std::map<std::string, Tensor> stored_;
+  std::map<const graph::Value*, Tensor> hidden_;
   uint64_t stamps_ = 0;
   size_t charged_ = 0;
   Status status_;

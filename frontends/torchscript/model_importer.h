@@ -42,7 +42,8 @@ class ModelImporter {
   // Inputs that operators want to have another type.
   const std::map<std::string, DType>& wanted() const { return wanted_; }
 
-  StatusOr<Arguments> MethodArguments();
+  StatusOr<Arguments> MethodArguments(
+      Arguments::Scope scope = Arguments::Scope::kGiven);
 
  private:
   // The module in a machine.

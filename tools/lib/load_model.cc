@@ -112,33 +112,64 @@ Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
   return OkStatus();
 }
 
-// Pins the dims of inputs without a rank to those of their values. What is
-// wrong with a value is said when it is bound.
-Status PinUnranked(const std::string& path, const frontends::Format& format,
-                   const std::vector<std::string>& specs,
-                   frontends::ImportOptions& import) {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<frontends::InputInfo> inputs,
+// Gives inputs of which the model does not say the rank, the type or whether
+// they are there those of their values. An error in a value is reported when it
+// is bound.
+Status TakeFromValues(const std::string& path, const frontends::Format& format,
+                      const std::vector<std::string>& specs,
+                      frontends::ImportOptions& import) {
+  EMBER_ASSIGN_OR_RETURN(std::vector<frontends::InputInfo> inputs,
                          format.inputs(ModelPath(path), import));
-  std::set<std::string> open;
-  for (const frontends::InputInfo& input : inputs) {
-    if (!input.has_rank && !import.input_shapes.contains(input.name))
-      open.insert(input.name);
-  }
-  if (open.empty()) return OkStatus();
-  std::set<std::string> taken;
+  const bool all_is_said =
+      std::ranges::all_of(inputs, [](const frontends::InputInfo& input) {
+        return input.has_rank && input.has_type && !input.is_optional;
+      });
+  if (all_is_said) return OkStatus();
+  std::vector<NamedTensor> values;
   RandomTensors random(0);
   for (const std::string& spec : specs) {
-    const StatusOr<NamedTensor> value = ReadTensorSpec(spec, random);
-    if (!value.ok()) continue;
-    // Without a name: the next in order.
-    std::string name = value->name.value_or("");
-    for (size_t i = 0; !value->name && name.empty() && i < inputs.size(); ++i) {
-      if (!taken.contains(inputs[i].name)) name = inputs[i].name;
+    StatusOr<NamedTensor> value = ReadTensorSpec(spec, random);
+    if (value.ok()) values.push_back(*std::move(value));
+  }
+  // Names of values show how many items a list among the inputs has.
+  frontends::ImportOptions named = import;
+  for (const NamedTensor& value : values) {
+    if (!value.name) continue;
+    const std::vector<int64_t>& dims = value.tensor.dims;
+    named.input_shapes.try_emplace(*value.name, dims.begin(), dims.end());
+  }
+  EMBER_ASSIGN_OR_RETURN(inputs, format.inputs(ModelPath(path), named));
+  std::set<std::string> taken;
+  for (const NamedTensor& value : values) {
+    // A value without a name is of the next input in order.
+    const auto at = std::ranges::find_if(inputs, [&](const auto& input) {
+      return value.name ? input.name == *value.name
+                        : !taken.contains(input.name);
+    });
+    if (at == inputs.end()) continue;
+    taken.insert(at->name);
+    const std::vector<int64_t>& dims = value.tensor.dims;
+    if (!at->has_rank || at->is_optional)
+      import.input_shapes.try_emplace(at->name, dims.begin(), dims.end());
+    if (!at->has_type && value.tensor.strings == nullptr)
+      import.input_types.try_emplace(at->name, value.tensor.type);
+  }
+  return OkStatus();
+}
+
+// A type that --shape gives has to be the one that the graph has.
+Status CheckTypes(const graph::Graph& graph,
+                  const std::vector<NamedShape>& shapes) {
+  for (const NamedShape& shape : shapes) {
+    if (!shape.type) continue;
+    for (const graph::Value* input : graph.inputs()) {
+      if (input->name() != shape.name || input->dtype() == *shape.type)
+        continue;
+      return InvalidArgumentError(
+          "--shape of input '" + shape.name + "': expected type " +
+          std::string(DTypeName(input->dtype())) + ", found " +
+          std::string(DTypeName(*shape.type)));
     }
-    taken.insert(name);
-    if (!open.contains(name)) continue;
-    const std::vector<int64_t>& dims = value->tensor.dims;
-    import.input_shapes[name] = {dims.begin(), dims.end()};
   }
   return OkStatus();
 }
@@ -180,16 +211,19 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
   frontends::ImportOptions import;
   import.entry = options.entry;
   import.progress = options.compile.progress;
-  for (const NamedShape& shape : options.shapes)
+  for (const NamedShape& shape : options.shapes) {
     import.input_shapes[shape.name] = shape.dims;
+    if (shape.type) import.input_types[shape.name] = *shape.type;
+  }
   for (const NamedTensor& value : options.values)
     EMBER_RETURN_IF_ERROR(AddValue(value, import));
   if (!options.inputs.empty()) {
-    const Status pinned = PinUnranked(path, *format, options.inputs, import);
-    if (!pinned.ok()) return Named(path, pinned);
+    const Status taken = TakeFromValues(path, *format, options.inputs, import);
+    if (!taken.ok()) return Named(path, taken);
   }
   StatusOr<graph::Graph> graph = format->import(ModelPath(path), import);
   if (!graph.ok()) return Named(path, graph.status());
+  EMBER_RETURN_IF_ERROR(Named(path, CheckTypes(*graph, options.shapes)));
   return graph;
 }
 
@@ -201,7 +235,8 @@ StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
   const auto inputs = format->inputs(ModelPath(path), import);
   if (!inputs.ok()) return Named(path, inputs.status());
   std::vector<std::string> names;
-  for (const frontends::InputInfo& input : *inputs) names.push_back(input.name);
+  for (const frontends::InputInfo& input : *inputs)
+    if (!input.is_optional) names.push_back(input.name);
   return names;
 }
 

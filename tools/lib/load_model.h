@@ -39,8 +39,9 @@ struct LoadOptions {
   // All of a model that is compiled here:
   std::vector<NamedShape> shapes;   // pins dims of inputs
   std::vector<NamedTensor> values;  // inputs that become constants, by name
-  // Of --input (tensor_spec.h): an input of which the model does not even give
-  // the rank has the dims of the value that it will be given.
+  // The values of --input (tensor_spec.h). An input of which the model does not
+  // give the rank, or the element type, has those of its value; an input that
+  // the model can do without is there where it has a value.
   std::vector<std::string> inputs;
   std::string entry;  // frontends::ImportOptions::entry
   // Its progress is told of the import, too.
@@ -50,8 +51,8 @@ struct LoadOptions {
 // Paths are as the user typed them (tools/lib/paths.h).
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const LoadOptions& options);
-// Names of the inputs in the model's order; the model need not be one that can
-// be imported.
+// Names of the inputs that the model needs, in its order; the model need not be
+// one that can be imported.
 StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
                                                    const LoadOptions& options);
 

@@ -64,8 +64,10 @@ StatusOr<NamedPath> ParsePathSpec(std::string_view spec);
 struct NamedShape {
   std::string name;
   std::vector<std::optional<int64_t>> dims;
+  std::optional<DType> type = std::nullopt;
 };
-// "NAME=1x3x224x224"; "?" leaves a dim as it is; "NAME=" is a scalar.
+// "NAME=1x3x224x224", or with an element type "NAME=1x3xi64"; "?" leaves a dim
+// as it is; "NAME=" and "NAME=i64" are scalars.
 StatusOr<NamedShape> ParseShapeSpec(std::string_view spec);
 // All --shape flags of a command line; errors say that it is one of these.
 StatusOr<std::vector<NamedShape>> ParseShapeFlags(
