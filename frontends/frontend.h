@@ -47,6 +47,9 @@ struct ImportOptions {
   // model says. A dim that occurs elsewhere is pinned there, too. An input for
   // which the model has a value is an input of the graph if it is named here.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
+  // Element types of inputs for which the model gives none. They have no effect
+  // on other inputs.
+  std::map<std::string, DType> input_types;
   // Inputs that become constants, so that the graph no longer has them as
   // inputs.
   std::map<std::string, KnownTensor> input_values;
@@ -73,9 +76,15 @@ struct InputInfo {
   // False if the model does not even state the number of dims, so that
   // ImportOptions::input_shapes must.
   bool has_rank = true;
-  // The model has a value for it, which counts unless the options name the
-  // input; it is none of the graph's inputs then.
+  // True if the model has a value for the input. The value is used, and the
+  // graph has no such input, unless the options name it.
   bool has_value = false;
+  // False if the model does not give the element type;
+  // ImportOptions::input_types may.
+  bool has_type = true;
+  // True if the model also runs without the input. The graph has the input if
+  // ImportOptions::input_shapes has it.
+  bool is_optional = false;
 };
 
 struct Format {

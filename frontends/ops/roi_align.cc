@@ -251,14 +251,26 @@ Tensor PositionSensitivePool(Tensor x, Tensor rois,
   const int64_t bins = spec.bins;
   // True for the elements of an axis that are in each bin: [R, bins, extent].
   const auto members = [&](int axis, int first, int last) {
-    const Tensor low = RoundAway(Column(rois, first)) * spec.scale;
-    const Tensor high = (RoundAway(Column(rois, last)) + 1.0) * spec.scale;
-    const Tensor size =
-        Unsqueeze(Maximum(high - low, 0.1) / static_cast<double>(bins), {1});
+    const auto corner = [&](int column) {
+      const Tensor at = Column(rois, column);
+      return spec.whole ? RoundAway(at * spec.scale) : RoundAway(at);
+    };
+    const Tensor low = spec.whole ? corner(first) : corner(first) * spec.scale;
+    const Tensor high =
+        spec.whole ? corner(last) : (corner(last) + 1.0) * spec.scale;
+    const Tensor size = Unsqueeze(
+        Maximum(high - low, spec.whole ? 1 : 0.1) / static_cast<double>(bins),
+        {1});
     const Tensor number =
         AlongAxis(IotaVector(x.builder(), Dim(bins), DType::kF32), 1, 2);
-    const Tensor start = Floor(number * size + Unsqueeze(low, {1}));
-    const Tensor end = Ceil((number + 1.0) * size + Unsqueeze(low, {1}));
+    Tensor start = Floor(number * size + Unsqueeze(low, {1}));
+    Tensor end = Ceil((number + 1.0) * size + Unsqueeze(low, {1}));
+    if (spec.whole) {
+      const Tensor most =
+          Cast(DimScalar(x.builder(), x.dim(axis) - Dim(1)), DType::kF32);
+      start = Minimum(start, most);
+      end = Minimum(end, most);
+    }
     const Tensor element =
         AlongAxis(IotaVector(x.builder(), x.dim(axis), DType::kF32), 2, 3);
     return Cast(And(LessEqual(Unsqueeze(start, {2}), element),

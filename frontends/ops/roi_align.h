@@ -33,6 +33,9 @@ struct PositionSensitiveSpec {
   int64_t bins = 1;      // number of rows, and of columns
   int64_t channels = 1;  // channels of the result
   double scale = 1;
+  // Corners are rounded after they are scaled, and regions end before their
+  // last corner and before the last element of x.
+  bool whole = false;
 };
 // Returns [R, channels, bins, bins], 0 for bins without elements. x: [N,
 // channels * bins

@@ -10,7 +10,9 @@
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_ARGUMENTS_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_ARGUMENTS_H_
 
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,12 +28,18 @@ namespace ember::torchscript {
 
 class Arguments {
  public:
+  // The arguments that become inputs: those that the options give, with those
+  // that the method needs, or all.
+  enum class Scope : uint8_t { kGiven, kAll };
   // `dtypes`: types of inputs that are known to be something else than f32.
   static StatusOr<Arguments> Of(const ModuleFile& file, const Function& method,
                                 const frontends::ImportOptions& options,
-                                const std::map<std::string, DType>& dtypes);
+                                const std::map<std::string, DType>& dtypes,
+                                Scope scope = Scope::kGiven);
 
   const std::vector<frontends::ModelInput>& inputs() const { return inputs_; }
+  // The same, as a frontend lists them.
+  const std::vector<frontends::InputInfo>& infos() const { return infos_; }
   // Returns one value per parameter of the method after `self`. `inputs`: the
   // results of AddInputs, or values of a region for them.
   std::vector<Value> Values(const std::vector<Tensor>& inputs, Machine& machine,
@@ -40,19 +48,27 @@ class Arguments {
  private:
   // The way in which a parameter is made from inputs.
   struct Part {
-    Value::Kind kind = Value::Kind::kTensor;
-    size_t input = 0;                      // for kTensor and numbers
-    std::vector<Part> parts;               // for kList, kTuple
-    const Expression* standard = nullptr;  // the default, if none is given
+    Value::Kind kind = Value::Kind::kTensor;  // kNone: it is not given
+    size_t input = 0;                         // kTensor and numbers
+    std::vector<Part> parts;                  // kList, kTuple, kDict
+    std::vector<std::string> keys;            // kDict
+    const Expression* standard = nullptr;     // of those that are not given
   };
   Status AddPart(const Expression* type, const std::string& name, int depth,
-                 const frontends::ImportOptions& options, Part& part);
+                 Part& part);
+  Status AddItems(const Expression* type, const std::string& name, int depth,
+                  Part& part);
+  // True if the options have a shape or value for the argument or a part of it.
+  bool IsGiven(const Expression* type, const std::string& name) const;
   Value ValueOf(const Part& part, const std::vector<Tensor>& inputs,
                 Machine& machine, Interpreter& interpreter) const;
 
   std::vector<frontends::ModelInput> inputs_;
+  std::vector<frontends::InputInfo> infos_;
   std::vector<Part> parts_;
   std::map<std::string, DType> dtypes_;
+  std::set<std::string> given_;  // names that the options have
+  Scope scope_ = Scope::kGiven;
 };
 
 }  // namespace ember::torchscript

@@ -263,6 +263,9 @@ Tensor Diagonal(Call& c) {
   return DiagonalOf(c, x, c.axis("dim1", x.rank()), c.axis("dim2", x.rank()),
                     c.integer("offset"));
 }
+Value LinalgDiagonal(Call& c) {
+  return Redirect(c, "aten::diagonal", {{"self", c.value("A")}});
+}
 Tensor Diag(Call& c) {
   const Tensor x = c.tensor("self");
   const int64_t offset = c.integer("diagonal");
@@ -285,6 +288,191 @@ Tensor Trace(Call& c) {
   const Tensor diagonal = DiagonalOf(c, x, 0, 1, 0);
   return ops::Reduce(x.is_float() ? diagonal : ops::Cast(diagonal, DType::kI64),
                      "sum", {0}, false);
+}
+
+// A vector on the diagonal of a matrix of its own, for each place of the other
+// axes.
+Tensor DiagEmbed(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int64_t offset = c.integer("offset");
+  if (!c.CheckRank("self", x, 1)) return x;
+  const int a = c.axis("dim1", x.rank() + 1);
+  const int b = c.axis("dim2", x.rank() + 1);
+  if (!c.ok()) return x;
+  if (a == b) {
+    c.FailInvalid("expected dim1 and dim2 to differ");
+    return x;
+  }
+  const int64_t apart = offset < 0 ? -offset : offset;
+  const Dim size = x.dim(-1) + Dim(apart);
+  // Along the columns of the new matrix.
+  Shape low(static_cast<size_t>(x.rank()), Dim(0));
+  Shape high = low;
+  (offset > 0 ? low : high).back() = Dim(apart);
+  const Tensor along = ops::Pad(x, low, high, "constant", x.Like(0));
+  const Tensor rows =
+      ops::AlongAxis(IotaVector(c.builder(), size, DType::kI64), 0, 2);
+  const Tensor columns =
+      ops::AlongAxis(IotaVector(c.builder(), size, DType::kI64), 1, 2);
+  const Tensor y =
+      ops::Select(ops::Equal(rows + static_cast<double>(offset), columns),
+                  ops::Unsqueeze(along, {x.rank() - 1}), x.Like(0));
+  std::vector<int64_t> order;
+  for (int i = 0, next = 0; i <= x.rank(); ++i)
+    order.push_back(i == a ? x.rank() - 1 : i == b ? x.rank() : next++);
+  return ops::Transpose(y, order);
+}
+Value DiagFlat(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok()) return {};
+  return CallRow(c, "aten::diag",
+                 {{"self", c.machine().NewTensor(ops::Reshape(
+                               x, {graph::ElementCount(x.shape())}))},
+                  {"diagonal", c.value("offset")}});
+}
+// Matrices along the diagonal of a larger one.
+Tensor BlockDiag(Call& c) {
+  std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
+  if (!c.ok() || parts.empty()) {
+    c.FailInvalid("expected a list of tensors that is not empty");
+    return {};
+  }
+  Dim width(0);
+  for (Tensor& part : parts) {
+    if (!c.CheckRank("tensors", part, 0, 2)) return part;
+    while (part.rank() < 2) part = ops::Unsqueeze(part, {0});
+    width = width + part.dim(1);
+  }
+  Dim start(0);
+  for (Tensor& part : parts) {
+    const Dim end = start + part.dim(1);
+    part = ops::Pad(part, {Dim(0), start}, {Dim(0), width - end}, "constant",
+                    part.Like(0));
+    start = end;
+  }
+  return Concat(parts, 0);
+}
+// Products of all elements of one operand with all of the other, in blocks.
+Tensor Kron(Call& c) {
+  const DType type = ResultType(c, {"self", "other"});
+  Tensor a = c.scalar("self", type);
+  Tensor b = c.scalar("other", type);
+  if (!c.ok()) return a;
+  while (a.rank() < b.rank()) a = ops::Unsqueeze(a, {0});
+  while (b.rank() < a.rank()) b = ops::Unsqueeze(b, {0});
+  if (!CheckNewRank(c, a.shape().size() * 2)) return a;
+  std::vector<int64_t> of_a;
+  std::vector<int64_t> of_b;
+  Shape merged;
+  for (int i = 0; i < a.rank(); ++i) {
+    of_a.push_back(2 * i + 1);
+    of_b.push_back(2 * i);
+    merged.push_back(a.dim(i) * b.dim(i));
+  }
+  return ops::Reshape(ops::Unsqueeze(a, of_a) * ops::Unsqueeze(b, of_b),
+                      merged);
+}
+// Differences of neighbours, n times.
+Tensor Diff(Call& c) {
+  Tensor x = c.tensor("self");
+  const int64_t times = c.integer("n");
+  if (!c.CheckRank("self", x, 1)) return x;
+  const int axis = c.axis("dim", x.rank());
+  std::vector<Tensor> parts = {x};
+  if (c.has("prepend")) parts.insert(parts.begin(), c.tensor("prepend"));
+  if (c.has("append")) parts.push_back(c.tensor("append"));
+  if (!c.ok()) return x;
+  if (parts.size() > 1) x = Concat(InOneType(c, parts), axis);
+  for (int64_t i = 0; i < times && c.ok(); ++i) {
+    if (i == 1000) {
+      c.FailUnsupported("n: expected at most 1000");
+      return x;
+    }
+    const Dim size = LargerOf(x.dim(axis) - Dim(1), Dim(0));
+    const Tensor next = ops::SliceAxis(x, axis, Dim(1), size);
+    const Tensor last = ops::SliceAxis(x, axis, Dim(0), size);
+    x = x.dtype() == DType::kBool ? ops::NotEqual(next, last) : next - last;
+  }
+  return x;
+}
+Tensor FlipAxis(Call& c, int axis, int rank) {
+  const Tensor x = c.tensor("self");
+  return c.CheckRank("self", x, rank) ? ops::Reverse(x, axis) : x;
+}
+Tensor FlipColumns(Call& c) { return FlipAxis(c, 1, 2); }
+Tensor FlipRows(Call& c) { return FlipAxis(c, 0, 1); }
+// Vectors become columns.
+Tensor ColumnStack(Call& c) {
+  std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
+  if (!c.ok() || parts.empty()) {
+    c.FailInvalid("expected a list of tensors that is not empty");
+    return {};
+  }
+  for (Tensor& part : parts)
+    if (part.rank() < 2)
+      part = ops::Reshape(part, {graph::ElementCount(part.shape()), Dim(1)});
+  return Concat(parts, 1);
+}
+// Vectors and matrices get axes around them.
+Tensor DepthStack(Call& c) {
+  std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
+  if (!c.ok() || parts.empty()) {
+    c.FailInvalid("expected a list of tensors that is not empty");
+    return {};
+  }
+  for (Tensor& part : parts) {
+    if (part.rank() < 2)
+      part = ops::Reshape(part, {Dim(1), graph::ElementCount(part.shape())});
+    if (part.rank() < 3) part = ops::Unsqueeze(part, {2});
+  }
+  return Concat(parts, 2);
+}
+// All combinations of elements of vectors, [product, vectors].
+Tensor CartesianProduct(Call& c) {
+  const std::vector<Tensor> vectors = InOneType(c, c.tensors("tensors"));
+  if (!c.ok() || vectors.empty()) {
+    c.FailInvalid("expected a list of tensors that is not empty");
+    return {};
+  }
+  Shape all;
+  for (const Tensor& vector : vectors) {
+    if (!c.CheckRank("tensors", vector, 1, 1)) return vector;
+    all.push_back(vector.dim(0));
+  }
+  if (vectors.size() == 1) return vectors[0];
+  if (!CheckNewRank(c, all.size())) return vectors[0];
+  std::vector<Tensor> columns;
+  const auto rank = static_cast<int>(all.size());
+  for (int i = 0; i < rank; ++i) {
+    const Tensor line =
+        ops::AlongAxis(vectors[static_cast<size_t>(i)], i, rank);
+    columns.push_back(ops::Reshape(ops::Broadcast(line, all),
+                                   {graph::ElementCount(all), Dim(1)}));
+  }
+  return Concat(columns, 1);
+}
+// Sequences of several lengths in one tensor, filled up behind their ends.
+Tensor PadSequence(Call& c) {
+  std::vector<Tensor> parts = InOneType(c, c.tensors("sequences"));
+  const double fill = c.number("padding_value");
+  if (!c.ok() || parts.empty()) {
+    c.FailInvalid("expected a list of tensors that is not empty");
+    return {};
+  }
+  Dim longest(0);
+  for (const Tensor& part : parts) {
+    if (!c.CheckRank("sequences", part, 1)) return part;
+    longest = LargerOf(longest, part.dim(0));
+  }
+  const int axis = c.flag("batch_first") ? 0 : 1;
+  for (Tensor& part : parts) {
+    Shape high(part.shape().size(), Dim(0));
+    high[0] = longest - part.dim(0);
+    part = ops::Unsqueeze(ops::Pad(part, Shape(high.size(), Dim(0)), high,
+                                   "constant", part.Like(fill)),
+                          {axis});
+  }
+  return Concat(parts, axis);
 }
 
 // Returns the windows of an axis, as a new last axis.
@@ -316,7 +504,7 @@ Tensor Unfold(Call& c) {
 constexpr OperatorRow kRows[] = {
     {"repeat(Tensor self, int[] repeats)", Repeat},
     {"tile(Tensor self, int[] dims)", Tile},
-    {"repeat_interleave(Tensor self, int repeats, int? dim=None, *, "
+    {"repeat_interleave(Tensor self, Number repeats, int? dim=None, *, "
      "int? output_size=None)",
      RepeatInterleave},
     {"cat(Tensor[] tensors, int dim=0)", Cat},
@@ -325,6 +513,20 @@ constexpr OperatorRow kRows[] = {
     {"stack(Tensor[] tensors, int dim=0)", Stack},
     {"hstack(Tensor[] tensors)", Hstack},
     {"vstack(Tensor[] tensors)", Vstack},
+    {"row_stack(Tensor[] tensors)", Vstack},
+    {"dstack(Tensor[] tensors)", DepthStack},
+    {"column_stack(Tensor[] tensors)", ColumnStack},
+    {"block_diag(Tensor[] tensors)", BlockDiag},
+    {"cartesian_prod(Tensor[] tensors)", CartesianProduct},
+    {"pad_sequence(Tensor[] sequences, bool batch_first=False, "
+     "float padding_value=0)",
+     PadSequence},
+    {"kron(Tensor self, Tensor other)", Kron},
+    {"diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, "
+     "Tensor? append=None)",
+     Diff},
+    {"fliplr(Tensor self)", FlipColumns},
+    {"flipud(Tensor self)", FlipRows},
     {"flip(Tensor self, int[] dims)", Flip},
     {"roll(Tensor self, int[] shifts, int[]? dims=None)", Roll},
     {"rot90(Tensor self, int k, int[] dims)", Rot90},
@@ -341,6 +543,11 @@ constexpr OperatorRow kRows[] = {
     {"tril(Tensor self, int diagonal=0)", Tril},
     {"diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1)", Diagonal},
     {"diag(Tensor self, int diagonal=0)", Diag},
+    {"linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1)",
+     LinalgDiagonal},
+    {"diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1)",
+     DiagEmbed},
+    {"diagflat(Tensor self, int offset=0)", DiagFlat},
     {"trace(Tensor self)", Trace},
     {"unfold(Tensor self, int dimension, int size, int step)", Unfold},
 };

@@ -41,6 +41,7 @@ Tensor Mm(Call& c) { return Product(c, 2, "mat2", 2); }
 Tensor Bmm(Call& c) { return Product(c, 3, "mat2", 3); }
 Tensor Mv(Call& c) { return Product(c, 2, "vec", 1); }
 Tensor Dot(Call& c) { return Product(c, 1, "tensor", 1); }
+Tensor Vdot(Call& c) { return Product(c, 1, "other", 1); }
 Tensor Outer(Call& c) {
   const Tensor a = c.tensor("self");
   const Tensor b = c.tensor("vec2");
@@ -241,6 +242,7 @@ constexpr OperatorRow kRows[] = {
     {"bmm(Tensor self, Tensor mat2)", Bmm},
     {"mv(Tensor self, Tensor vec)", Mv},
     {"dot(Tensor self, Tensor tensor)", Dot},
+    {"vdot(Tensor self, Tensor other)", Vdot},
     {"inner(Tensor self, Tensor tensor)", Dot},
     {"outer(Tensor self, Tensor vec2)", Outer},
     {"ger(Tensor self, Tensor vec2)", Outer},

@@ -141,6 +141,7 @@ Tensor ConvolveTransposed(Call& c, int rank) {
 Tensor ConvTranspose1d(Call& c) { return ConvolveTransposed(c, 3); }
 Tensor ConvTranspose2d(Call& c) { return ConvolveTransposed(c, 4); }
 Tensor ConvTranspose3d(Call& c) { return ConvolveTransposed(c, 5); }
+Tensor ConvolutionByMode(Call& c) { return Convolve(c, 0); }
 Tensor Convolution(Call& c) {
   return c.flag("transposed") ? ConvolveTransposed(c, 0) : Convolve(c, 0);
 }
@@ -207,6 +208,9 @@ constexpr OperatorRow kRows[] = {
      "int groups, bool benchmark, bool deterministic, bool cudnn_enabled, "
      "bool allow_tf32=True)",
      Convolution},
+    {"_convolution_mode(Tensor input, Tensor weight, Tensor? bias, "
+     "int[] stride, str padding, int[] dilation, int groups)",
+     ConvolutionByMode},
     {"torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, "
      "Tensor mask, Tensor bias, int stride_h, int stride_w, int pad_h, "
      "int pad_w, int dilation_h, int dilation_w, int groups, "

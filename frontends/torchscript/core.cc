@@ -121,20 +121,19 @@ Value RankOf(Call& c) { return Value::Int(Dim(c.tensor("self").rank())); }
 Value CountOf(Call& c) {
   return Value::Int(graph::ElementCount(c.tensor("self").shape()));
 }
-// Returns row-major strides, as contiguous tensors have them.
-Value StrideOf(Call& c) {
-  const Tensor x = c.tensor("self");
-  std::vector<Value> strides(static_cast<size_t>(x.rank()));
-  Dim stride(1);
-  for (int i = x.rank(); i-- > 0;) {
-    strides[static_cast<size_t>(i)] = Value::Int(stride);
-    stride = stride * x.dim(i);
-  }
-  return c.machine().NewList(std::move(strides));
-}
 Value DTypeOf(Call& c) {
-  return Value::Int(Dim(ScalarTypeOf(c.tensor("self").dtype())));
+  if (c.value("self").is_quantized()) {
+    const DType type = c.tensor("self").dtype();
+    return Value::Int(Dim(type == DType::kI8   ? 12
+                          : type == DType::kU8 ? 13
+                                               : 14));
+  }
+  const DType dtype = c.machine().Read(*c.value("self").cell).dtype();
+  if (c.value("self").is_complex())
+    return Value::Int(Dim(dtype == DType::kF64 ? 10 : 9));
+  return Value::Int(Dim(ScalarTypeOf(dtype)));
 }
+Value IsComplex(Call& c) { return Value::Bool(c.value("self").is_complex()); }
 Value DeviceOf(Call&) { return Value::Text(Kind::kDevice, "cpu"); }
 Value False(Call&) { return Value::Bool(false); }
 Value True(Call&) { return Value::Bool(true); }
@@ -274,6 +273,75 @@ Value SetItem(Call& c) {
   if (at) list->items[*at] = value;
   return self;
 }
+// Numbers and texts in their order; false where it is not known.
+bool IsBefore(const Value& a, const Value& b) {
+  if (a.is(Kind::kString)) return a.text < b.text;
+  return a.known_number() < b.known_number();
+}
+bool SortItems(Call& c, std::vector<Value>& items) {
+  const bool are_texts = !items.empty() && items[0].is(Kind::kString);
+  for (const Value& item : items) {
+    if (are_texts ? item.is(Kind::kString) : item.is_known_number()) continue;
+    c.FailUnsupported(
+        "expected a list of texts, or of numbers that are known when "
+        "importing, to sort, found " +
+        Describe(item));
+    return false;
+  }
+  const bool reverse = c.flag("reverse");
+  std::stable_sort(items.begin(), items.end(),
+                   [&](const Value& a, const Value& b) {
+                     return reverse ? IsBefore(b, a) : IsBefore(a, b);
+                   });
+  return c.ok();
+}
+Value SortList(Call& c) {
+  if (List* list = Changed(c)) SortItems(c, list->items);
+  return Value::None();
+}
+Value SortedList(Call& c) {
+  std::vector<Value> items = c.value("self").list->items;
+  if (!SortItems(c, items)) return {};
+  return c.machine().NewList(std::move(items));
+}
+// Places of items that equal a value.
+std::vector<size_t> PlacesOf(Call& c, const Value& value) {
+  std::vector<size_t> places;
+  const std::vector<Value>& items = c.value("self").list->items;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const std::optional<bool> equal = AreEqual(c, items[i], value, 0);
+    if (!equal) {
+      c.FailUnsupported(
+          "expected items that are known when importing to compare, found " +
+          Describe(items[i]));
+      return {};
+    }
+    if (*equal) places.push_back(i);
+  }
+  return places;
+}
+Value CountItems(Call& c) {
+  const size_t count = PlacesOf(c, c.value("el")).size();
+  return Value::Int(Dim(static_cast<int64_t>(count)));
+}
+std::optional<size_t> FirstPlace(Call& c) {
+  const std::vector<size_t> places = PlacesOf(c, c.value("el"));
+  if (!places.empty()) return places[0];
+  if (c.ok()) c.FailInvalid("expected a list with this item, found none");
+  return std::nullopt;
+}
+Value IndexOfItem(Call& c) {
+  const std::optional<size_t> place = FirstPlace(c);
+  return place ? Value::Int(Dim(static_cast<int64_t>(*place))) : Value();
+}
+Value RemoveItem(Call& c) {
+  List* list = Changed(c);
+  if (list == nullptr) return {};
+  if (const std::optional<size_t> place = FirstPlace(c))
+    list->items.erase(list->items.begin() +
+                      static_cast<std::ptrdiff_t>(*place));
+  return Value::None();
+}
 Value CopyList(Call& c) {
   const Value& a = c.value("l");
   if (a.is(Kind::kString)) {
@@ -406,6 +474,91 @@ Value GetKey(Call& c) {
   return at ? dict.items[*at].second : c.value("default_value");
 }
 Value NewDict(Call& c) { return c.machine().NewDict(); }
+void SetKey(Dict& dict, const Value& key, const Value& value) {
+  const std::optional<size_t> at = FindKey(dict, key);
+  if (at)
+    dict.items[*at].second = value;
+  else if (dict.items.size() < kMaxItems)
+    dict.items.emplace_back(key, value);
+}
+// A dict of (key, value) pairs has the last one of equal keys.
+Value DictOfPairs(Call& c) {
+  Value dict = c.machine().NewDict();
+  for (const Value& pair : c.value("pairs").list->items) {
+    if (!pair.is_sequence() || pair.list->items.size() != 2) {
+      c.FailInvalid("expected pairs of a key and a value, found " +
+                    Describe(pair));
+      return {};
+    }
+    SetKey(*dict.dict, pair.list->items[0], pair.list->items[1]);
+  }
+  return dict;
+}
+Value CopyDict(Call& c) {
+  Value dict = c.machine().NewDict();
+  if (c.machine().Charge(c.value("self").dict->items.size()))
+    dict.dict->items = c.value("self").dict->items;
+  return dict;
+}
+// The dict that a call changes, if it may.
+Dict* ChangedDict(Call& c) {
+  Dict* dict = c.value("self").dict;
+  return c.machine().MayChange(dict->level, "dict") ? dict : nullptr;
+}
+Value UpdateDict(Call& c) {
+  Dict* dict = ChangedDict(c);
+  if (dict == nullptr) return {};
+  const auto items = c.value("to_add").dict->items;
+  for (const auto& [key, value] : items) SetKey(*dict, key, value);
+  return Value::None();
+}
+Value SetDefault(Call& c) {
+  Dict* dict = ChangedDict(c);
+  if (dict == nullptr) return {};
+  if (const std::optional<size_t> at = FindKey(*dict, c.value("key")))
+    return dict->items[*at].second;
+  SetKey(*dict, c.value("key"), c.value("default_value"));
+  return c.value("default_value");
+}
+// Removes a key; its value, or the default one where there is no such key.
+Value PopKey(Call& c) {
+  Dict* dict = ChangedDict(c);
+  if (dict == nullptr) return {};
+  const std::optional<size_t> at = FindKey(*dict, c.value("key"));
+  if (!at) return c.value("default_value");
+  Value value = dict->items[*at].second;
+  dict->items.erase(dict->items.begin() + static_cast<std::ptrdiff_t>(*at));
+  return value;
+}
+Value PopKeyOrFail(Call& c) {
+  Dict* dict = ChangedDict(c);
+  if (dict == nullptr) return {};
+  if (FindKey(*dict, c.value("key"))) {
+    return CallRow(
+        c, "aten::pop",
+        {{"", c.value("self")}, {"", c.value("key")}, {"", Value::None()}});
+  }
+  c.FailInvalid("expected a key of the dict, found '" +
+                OnOneLine(c.value("key").text) + "'");
+  return {};
+}
+Value DeleteItem(Call& c) {
+  const Value& self = c.value("self");
+  if (self.is(Kind::kDict)) {
+    CallRow(c, "aten::pop", {{"", self}, {"", c.value("key")}});
+    return Value::None();
+  }
+  if (List* list = Changed(c)) {
+    if (const std::optional<size_t> at =
+            PlaceIn(c, list->items, c.value("key")))
+      list->items.erase(list->items.begin() + static_cast<std::ptrdiff_t>(*at));
+  }
+  return Value::None();
+}
+Value ClearDict(Call& c) {
+  if (Dict* dict = ChangedDict(c)) dict->items.clear();
+  return Value::None();
+}
 
 // Texts.
 std::string TextOf(const Value& value, int depth) {
@@ -451,6 +604,101 @@ Value AddText(Call& c) {
   const std::string b = c.text("b");
   if (!CheckLength(c, a.size() + b.size())) return {};
   return Value::Text(Kind::kString, a + b);
+}
+
+Value StartsWith(Call& c) {
+  return Value::Bool(c.text("self").starts_with(c.text("prefix")));
+}
+Value EndsWith(Call& c) {
+  return Value::Bool(c.text("self").ends_with(c.text("suffix")));
+}
+// The place where a text begins within part of another; -1: it is not there.
+Value FindText(Call& c) {
+  const std::string text = c.text("self");
+  const auto size = static_cast<int64_t>(text.size());
+  const auto place = [&](std::string_view name) {
+    const int64_t at = c.integer(name);
+    return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+  };
+  const int64_t start = place("start");
+  // The end is -1 where none is given.
+  const int64_t end = c.integer("end") == -1 ? size : place("end");
+  const std::string part =
+      text.substr(static_cast<size_t>(start),
+                  static_cast<size_t>(std::max<int64_t>(end - start, 0)));
+  const size_t at = part.find(c.text("substr"));
+  return Value::Int(
+      Dim(at == std::string::npos ? -1 : static_cast<int64_t>(at) + start));
+}
+// The shape that two shapes broadcast to.
+Value InferSize(Call& c) {
+  const StatusOr<Shape> shape =
+      graph::BroadcastShapes(c.dims("a"), c.dims("b"));
+  if (!shape.ok()) {
+    c.FailInvalid(std::string(shape.status().message()));
+    return {};
+  }
+  std::vector<Value> sizes;
+  for (const Dim& dim : *shape) sizes.push_back(Value::Int(dim));
+  return c.machine().NewList(std::move(sizes));
+}
+Value InCase(Call& c, char from, char to, int distance) {
+  std::string text = c.text("self");
+  for (char& letter : text)
+    if (letter >= from && letter <= to)
+      letter = static_cast<char>(letter + distance);
+  return Value::Text(Kind::kString, text);
+}
+Value LowerCase(Call& c) { return InCase(c, 'A', 'Z', 'a' - 'A'); }
+Value UpperCase(Call& c) { return InCase(c, 'a', 'z', 'A' - 'a'); }
+Value Strip(Call& c) {
+  const std::string text = c.text("self");
+  const size_t start = text.find_first_not_of(" \t\n\r\f\v");
+  if (start == std::string::npos) return Value::Text(Kind::kString, "");
+  const size_t end = text.find_last_not_of(" \t\n\r\f\v");
+  return Value::Text(Kind::kString, text.substr(start, end - start + 1));
+}
+std::vector<std::string> PartsOf(Call& c, const std::string& text,
+                                 const std::string& separator) {
+  std::vector<std::string> parts;
+  if (separator.empty()) {
+    c.FailInvalid("expected a text to look for that is not empty");
+    return parts;
+  }
+  for (size_t start = 0;;) {
+    const size_t end = text.find(separator, start);
+    parts.push_back(text.substr(start, end - start));
+    if (end == std::string::npos) return parts;
+    start = end + separator.size();
+  }
+}
+Value SplitText(Call& c) {
+  std::vector<Value> parts;
+  for (const std::string& part :
+       PartsOf(c, c.text("self"), c.text("separator")))
+    parts.push_back(Value::Text(Kind::kString, part));
+  return c.machine().NewList(std::move(parts));
+}
+Value ReplaceText(Call& c) {
+  std::string text;
+  const std::string fresh = c.text("new");
+  bool is_first = true;
+  for (const std::string& part : PartsOf(c, c.text("self"), c.text("old"))) {
+    if (!CheckLength(c, text.size() + fresh.size() + part.size())) return {};
+    text += (is_first ? "" : fresh) + part;
+    is_first = false;
+  }
+  return Value::Text(Kind::kString, text);
+}
+Value JoinTexts(Call& c) {
+  std::string text;
+  bool is_first = true;
+  for (const Value& item : c.value("values").list->items) {
+    if (!CheckLength(c, text.size() + item.text.size() + 1)) return {};
+    text += (is_first ? "" : c.text("self")) + item.text;
+    is_first = false;
+  }
+  return Value::Text(Kind::kString, text);
 }
 
 // Number of iterations of "for i in range(lo, hi, step)".
@@ -501,8 +749,7 @@ constexpr OperatorRow kRows[] = {
     {"dim(Tensor self)", RankOf},
     {"prim::ndim(Tensor self)", RankOf},
     {"numel(Tensor self)", CountOf},
-    {"stride(Tensor self)", StrideOf},
-    {"prim::dtype(Tensor self)", DTypeOf},
+    {"prim::dtype(any self)", DTypeOf},
     {"prim::device(Tensor self)", DeviceOf},
     {"prim::layout(Tensor self)", Zero},
     {"get_device(Tensor self)", Zero},
@@ -513,14 +760,11 @@ constexpr OperatorRow kRows[] = {
     {"prim::is_vulkan(Tensor self)", False},
     {"prim::is_meta(Tensor self)", False},
     {"prim::is_sparse(Tensor self)", False},
-    {"prim::is_quantized(Tensor self)", False},
-    {"prim::is_nested(Tensor self)", False},
     {"prim::requires_grad(Tensor self)", False},
     {"prim::type(any a)", Same},
     {"is_floating_point(Tensor self)", IsFloatingPoint},
-    {"is_complex(Tensor self)", False},
+    {"is_complex(any self)", IsComplex},
     {"is_signed(Tensor self)", IsSigned},
-    {"is_contiguous(Tensor self, MemoryFormat? memory_format=None)", True},
     {"is_pinned(Tensor self, Device? device=None)", False},
     {"is_grad_enabled()", False},
     {"is_autocast_enabled()", False},
@@ -531,6 +775,8 @@ constexpr OperatorRow kRows[] = {
     {"prim::unchecked_unwrap_optional(any a)", Same},
     {"_unwrap_optional(any a)", Same},
     {"prim::unchecked_cast(any a)", Same},
+    // The function that was forked has run.
+    {"wait(any a)", Same},
     {"prim::isinstance(any a, str type)", IsInstance},
     {"prim::Print(any a=None, any b=None, any c=None, any d=None)", Nothing},
     {"warn(any message, int stacklevel=2)", Nothing},
@@ -546,6 +792,11 @@ constexpr OperatorRow kRows[] = {
     {"pop(t[] self, int idx=-1)", PopItem},
     {"clear(t[] self)", ClearList},
     {"reverse(t[] self)", ReverseList},
+    {"sort(t[] self, bool reverse=False)", SortList},
+    {"sorted(t[] self, bool reverse=False)", SortedList},
+    {"count(t[] self, any el)", CountItems},
+    {"index(t[] self, any el)", IndexOfItem},
+    {"remove(t[] self, any el)", RemoveItem},
     {"list(t[] l)", CopyList},
     {"list(str l)", CopyList},
     {"copy(t[] l)", CopyList},
@@ -560,6 +811,25 @@ constexpr OperatorRow kRows[] = {
     {"items(Dict self)", Items},
     {"get(Dict self, any key, any default_value=None)", GetKey},
     {"dict()", NewDict},
+    {"dict(t[] pairs)", DictOfPairs},
+    {"dict(Dict self)", CopyDict},
+    {"copy(Dict self)", CopyDict},
+    {"update(Dict self, Dict to_add)", UpdateDict},
+    {"setdefault(Dict self, any key, any default_value)", SetDefault},
+    {"pop(Dict self, any key, any default_value)", PopKey},
+    {"pop(Dict self, any key)", PopKeyOrFail},
+    {"clear(Dict self)", ClearDict},
+    {"Delete(any self, any key)", DeleteItem},
+    {"startswith(str self, str prefix)", StartsWith},
+    {"endswith(str self, str suffix)", EndsWith},
+    {"find(str self, str substr, int start=0, int end=-1)", FindText},
+    {"_infer_size(int[] a, int[] b)", InferSize},
+    {"lower(str self)", LowerCase},
+    {"upper(str self)", UpperCase},
+    {"strip(str self)", Strip},
+    {"replace(str self, str old, str new)", ReplaceText},
+    {"split(str self, str separator)", SplitText},
+    {"join(str self, t[] values)", JoinTexts},
     {"format(str self, any a=None, any b=None, any c=None, any d=None, "
      "any e=None, any f=None)",
      Format},

@@ -245,10 +245,6 @@ Tensor Exp2(Call& c) {
   const Tensor x = c.tensor("self");
   return c.ok() ? ops::Power(AsFloat(x).Like(2), AsFloat(x)) : x;
 }
-Tensor Erfc(Call& c) {
-  const Tensor x = c.tensor("self");
-  return c.ok() ? 1.0 - ops::Erf(AsFloat(x)) : x;
-}
 Tensor Frac(Call& c) {
   const Tensor x = c.tensor("self");
   return c.ok() ? x - ops::Unary(Opcode::kTruncate, x) : x;
@@ -475,7 +471,6 @@ constexpr OperatorRow kRows[] = {
     {"atanh(Tensor self)", FloatFunction<Opcode::kAtanh>},
     {"sinc(Tensor self)", Sinc},
     {"erf(Tensor self)", FloatFunction<Opcode::kErf>},
-    {"erfc(Tensor self)", Erfc},
     {"special_expm1(Tensor self)", FloatFunction<Opcode::kExpm1>},
     {"deg2rad(Tensor self)", DegreesToRadians},
     {"rad2deg(Tensor self)", RadiansToDegrees},

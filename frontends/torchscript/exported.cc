@@ -13,28 +13,6 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Calls another row with the values of the parameters that both have, and with
-// `others`.
-Value Redirect(Call& c, std::string_view op,
-               const std::vector<Argument>& others = {}) {
-  for (const TableEntry& entry : FindOperator(op)) {
-    std::vector<Argument> arguments = others;
-    for (const SchemaParameter& parameter : entry.schema.parameters)
-      for (const SchemaParameter& own : c.schema().parameters)
-        if (own.name == parameter.name)
-          arguments.push_back({own.name, c.value(own.name)});
-    std::optional<std::vector<Value>> values =
-        BindArguments(entry.schema, arguments);
-    if (!values || !entry.row->is_supported()) continue;
-    Call call(c.machine(), entry.schema, *std::move(values), c.version());
-    if (entry.row->value != nullptr) return entry.row->value(call);
-    return c.machine().NewTensor(entry.row->tensor(call));
-  }
-  c.FailUnsupported("expected arguments as of " + std::string(op) +
-                    ", found others");
-  return {};
-}
-
 // Returns a tuple of the value and of `count` further items. It is an error to
 // read these.
 Value WithUnknown(Call& c, const Value& value, size_t count,
@@ -98,21 +76,32 @@ Tensor SafeSoftmax(Call& c) {
   const Tensor y = c.machine().Read(*Redirect(c, "aten::softmax").cell);
   return c.ok() ? ops::Select(ops::Equal(y, y), y, y.Like(0)) : y;
 }
-Tensor Norm(const Tensor& x, int axis) {
-  std::vector<int64_t> axes = AllAxes(x);
-  axes.erase(axes.begin() + axis);
-  return ops::Sqrt(ops::Reduce(x * x, "sum", axes, true));
+// The length of v over all axes but `dim`, which stay as 1; of -1 over all.
+Tensor NormExcept(Call& c, const Tensor& v) {
+  std::vector<int64_t> axes = AllAxes(v);
+  const int64_t dim = c.integer("dim");
+  if (dim != -1) axes.erase(axes.begin() + c.axis("dim", v.rank()));
+  return c.ok() ? ops::Sqrt(ops::Reduce(v * v, "sum", axes, dim != -1)) : v;
 }
 // Returns g along an axis times v, normalized to length 1 over the other axes.
 Value WeightNorm(Call& c) {
   const Tensor v = c.tensor("v");
   const Tensor g = c.tensor("g");
   if (!c.CheckRank("v", v, 1)) return {};
-  const int axis = c.axis("dim", v.rank());
+  const Tensor norm = NormExcept(c, v);
   if (!c.ok()) return {};
-  const Tensor norm = Norm(v, axis);
   return c.machine().NewTuple(
       {c.machine().NewTensor(v * (g / norm)), c.machine().NewTensor(norm)});
+}
+Tensor WeightNormed(Call& c) {
+  const Value both = WeightNorm(c);
+  return c.ok() ? c.machine().Read(*both.list->items[0].cell) : Tensor();
+}
+Tensor NormExceptDim(Call& c) {
+  const Tensor v = c.tensor("v");
+  if (c.has("pow") && c.integer("pow") != 2)
+    c.FailUnsupported("pow: expected 2");
+  return c.CheckRank("v", v, 1) ? NormExcept(c, v) : v;
 }
 Tensor AddOuter(Call& c) {
   const Tensor a = c.tensor("vec1");
@@ -180,13 +169,6 @@ Value SymSize(Call& c) {
 }
 Value SymSizes(Call& c) { return Redirect(c, "aten::size"); }
 Value SymNumel(Call& c) { return Redirect(c, "aten::numel"); }
-Value SymStride(Call& c) {
-  const Tensor x = c.tensor("self");
-  const int axis = c.axis("dim", x.rank());
-  if (!c.CheckRank("self", x, 1)) return {};
-  return Value::Int(graph::ElementCount(
-      Shape(x.shape().begin() + axis + 1, x.shape().end())));
-}
 Value Zero(Call&) { return Value::Int(Dim(0)); }
 
 // Assertions.
@@ -291,6 +273,8 @@ constexpr OperatorRow kRows[] = {
     {"_safe_softmax(Tensor self, int dim, ScalarType? dtype=None)",
      SafeSoftmax},
     {"_weight_norm_interface(Tensor v, Tensor g, int dim=0)", WeightNorm},
+    {"_weight_norm(Tensor v, Tensor g, int dim=0)", WeightNormed},
+    {"norm_except_dim(Tensor v, int pow=2, int dim=0)", NormExceptDim},
     {"addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, "
      "Scalar alpha=1)",
      AddOuter},
@@ -321,7 +305,6 @@ constexpr OperatorRow kRows[] = {
     {"sym_size(Tensor self)", SymSizes},
     {"sym_size(Tensor self, int dim)", SymSize},
     {"sym_numel(Tensor self)", SymNumel},
-    {"sym_stride(Tensor self, int dim)", SymStride},
     {"sym_storage_offset(Tensor self)", Zero},
     {"_assert_scalar(any self, str assert_msg)", AssertWithMessage},
     {"_assert_async(Tensor self)", Assert},
@@ -342,8 +325,6 @@ constexpr OperatorRow kRows[] = {
     {"max_pool2d_with_indices_backward()", kTraining},
     {"native_group_norm_backward()", kTraining},
     {"native_layer_norm_backward()", kTraining},
-    {"_embedding_bag()", "not written yet"},
-    {"_pdist_forward()", "not written yet"},
     {"resize_()", "strides of memory"},
 };
 

@@ -252,6 +252,13 @@ std::optional<Value> Interpreter::CallBuiltin(const Expression& call,
         {{"", Evaluate(call.parts[1], frame)},
          {"", Value::Text(Kind::kString, TypeText(call.parts[2]))}});
   }
+  // A forked function runs at once: its result is what a wait would give.
+  if (name == "fork" && count == 1 &&
+      call.parts[1].kind == ExpressionKind::kName) {
+    const auto closure = frame.closures.find(call.parts[1].text);
+    if (closure != frame.closures.end())
+      return CallClosure(*closure->second, frame);
+  }
   static constexpr std::pair<std::string_view, std::string_view> kOperators[] =
       {{"int", "aten::Int"},   {"float", "aten::Float"},
        {"bool", "aten::Bool"}, {"str", "aten::str"},
@@ -264,6 +271,18 @@ std::optional<Value> Interpreter::CallBuiltin(const Expression& call,
       return CallOperator(std::string(op), Arguments(call, frame));
   }
   return std::nullopt;
+}
+
+Value Interpreter::CallClosure(const Statement& definition,
+                               const Frame& frame) {
+  const Level level(*this);
+  if (!level.ok()) return {};
+  // It sees the variables around it, and its own stay in it.
+  Frame inner = frame;
+  inner.result = Value::None();
+  inner.returned = false;
+  Execute(definition.body, inner);
+  return inner.result;
 }
 
 Value Interpreter::CallNamed(const std::string& name,

@@ -1,4 +1,5 @@
 // Images: resizing, pixels and channels, boxes.
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,21 @@
 
 namespace ember::torchscript {
 namespace {
+
+// `in * factor`, rounded down. Expressions of open dims are of integers, so
+// that an open extent needs a factor that is a fraction of a small power of 2.
+std::optional<Dim> Scaled(const Dim& in, double factor) {
+  if (in.is_constant() && factor > 0)
+    return Dim(
+        static_cast<int64_t>(static_cast<double>(in.constant()) * factor));
+  constexpr int64_t kMaxParts = 1 << 16;
+  for (int64_t parts = 1; parts <= kMaxParts; parts *= 2) {
+    const double whole = factor * static_cast<double>(parts);
+    if (whole != std::floor(whole) || whole < 1 || whole > kMaxParts) continue;
+    return FloorDivide(in * Dim(static_cast<int64_t>(whole)), Dim(parts));
+  }
+  return std::nullopt;
+}
 
 // The operands of a resize: sizes, or factors, or both.
 struct Target {
@@ -41,17 +57,13 @@ std::optional<Target> TargetOf(Call& c, const Tensor& x, size_t count,
       }
       const Dim& in = x.dim(static_cast<int>(i) + 2);
       const double factor = *target.factors[i];
-      const auto whole = static_cast<int64_t>(factor);
-      if (static_cast<double>(whole) == factor) {
-        target.sizes.push_back(in * Dim(whole));
-      } else if (in.is_constant()) {
-        target.sizes.emplace_back(
-            static_cast<int64_t>(static_cast<double>(in.constant()) * factor));
-      } else {
+      const std::optional<Dim> size = Scaled(in, factor);
+      if (!size) {
         c.FailUnsupported("expected a known extent to resize by " +
                           std::to_string(factor) + ", found " + in.ToString());
         return std::nullopt;
       }
+      target.sizes.push_back(*size);
     }
   }
   if (target.sizes.size() != count) {
@@ -70,7 +82,10 @@ Tensor Resize(Call& c, const Tensor& x, const ops::ResizeSpec& spec,
     axis.axis = static_cast<int>(i) + 2;
     axis.in = x.dim(axis.axis);
     axis.out = target.sizes[i];
-    if (target.factors[i] && *target.factors[i] > 0)
+    // Aligned corners lie at the same places whatever the factor: the distance
+    // of elements is that of the whole sizes.
+    const bool is_aligned = spec.coordinates == "align_corners";
+    if (target.factors[i] && *target.factors[i] > 0 && !is_aligned)
       axis.scale = target.factors[i];
     axes.push_back(axis);
   }
@@ -127,11 +142,30 @@ Tensor UpsampleAntialiased(Call& c) {
   std::vector<std::string_view> factors;
   for (const SchemaParameter& parameter : c.schema().parameters)
     if (parameter.name.starts_with("scale")) factors.push_back(parameter.name);
-  const std::optional<Target> target =
-      TargetOf(c, x, 2, "output_size", factors);
+  std::optional<Target> target = TargetOf(c, x, 2, "output_size", factors);
   if (!target) return x;
-  ops::ResizeSpec spec = SpecOf(mode == Mode::kLinear ? "linear" : "cubic",
-                                c.flag("align_corners"));
+  // Antialiasing only takes the distance of elements from aligned corners; the
+  // middles of pixels stay where they are.
+  const bool is_aligned = c.flag("align_corners");
+  for (size_t i = 0; i < 2; ++i) {
+    const std::optional<int64_t> in =
+        x.dim(static_cast<int>(i) + 2).AsConstant();
+    const std::optional<int64_t> out = target->sizes[i].AsConstant();
+    if (target->factors[i] && !is_aligned) continue;
+    if (!in || !out || (is_aligned && (*in < 2 || *out < 2))) {
+      c.FailUnsupported(
+          is_aligned
+              ? "antialias with align_corners: expected extents of 2 or more "
+                "that are known when importing"
+              : "antialias: expected extents that are known when importing");
+      return x;
+    }
+    const int64_t less = is_aligned ? 1 : 0;
+    target->factors[i] =
+        static_cast<double>(*out - less) / static_cast<double>(*in - less);
+  }
+  ops::ResizeSpec spec =
+      SpecOf(mode == Mode::kLinear ? "linear" : "cubic", false);
   spec.antialias = true;
   spec.exclude_outside = true;
   spec.cubic_a = -0.5;
@@ -269,9 +303,18 @@ constexpr OperatorRow kRows[] = {
      Upsample<Mode::kNearest, 3>},
     {"_upsample_nearest_exact1d" EMBER_TORCH_BY_LIST(""),
      Upsample<Mode::kExact, 1>},
+    {"_upsample_nearest_exact1d(Tensor input, int[] output_size, "
+     "float? scales=None)",
+     Upsample<Mode::kExact, 1>},
     {"_upsample_nearest_exact2d" EMBER_TORCH_BY_LIST(""),
      Upsample<Mode::kExact, 2>},
+    {"_upsample_nearest_exact2d(Tensor input, int[] output_size, "
+     "float? scales_h=None, float? scales_w=None)",
+     Upsample<Mode::kExact, 2>},
     {"_upsample_nearest_exact3d" EMBER_TORCH_BY_LIST(""),
+     Upsample<Mode::kExact, 3>},
+    {"_upsample_nearest_exact3d(Tensor input, int[] output_size, "
+     "float? scales_d=None, float? scales_h=None, float? scales_w=None)",
      Upsample<Mode::kExact, 3>},
     {"upsample_linear1d" EMBER_TORCH_BY_LIST("bool align_corners, "),
      Upsample<Mode::kLinear, 1>},
@@ -296,7 +339,13 @@ constexpr OperatorRow kRows[] = {
      Upsample<Mode::kCubic, 2>},
     {"_upsample_bilinear2d_aa" EMBER_TORCH_BY_LIST("bool align_corners, "),
      UpsampleAntialiased<Mode::kLinear>},
+    {"_upsample_bilinear2d_aa(Tensor input, int[] output_size, "
+     "bool align_corners, float? scales_h=None, float? scales_w=None)",
+     UpsampleAntialiased<Mode::kLinear>},
     {"_upsample_bicubic2d_aa" EMBER_TORCH_BY_LIST("bool align_corners, "),
+     UpsampleAntialiased<Mode::kCubic>},
+    {"_upsample_bicubic2d_aa(Tensor input, int[] output_size, "
+     "bool align_corners, float? scales_h=None, float? scales_w=None)",
      UpsampleAntialiased<Mode::kCubic>},
     {"pixel_shuffle(Tensor self, int upscale_factor)", PixelShuffle},
     {"pixel_unshuffle(Tensor self, int downscale_factor)", PixelUnshuffle},

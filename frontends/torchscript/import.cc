@@ -27,7 +27,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
   const auto import = [&]() -> StatusOr<graph::Graph> {
     EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<ModuleFile> file,
                            ModuleFile::Open(held.bytes, held.owner));
-    std::map<std::string, DType> dtypes;
+    std::map<std::string, DType> dtypes = options.input_types;
     for (const auto& [input, value] : options.input_values)
       dtypes[input] = value.dtype;
     frontends::ImportSteps steps(options.progress);
@@ -65,12 +65,10 @@ StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
   if (!file.ok()) return frontends::OfModel(file.status(), name);
   frontends::ImportSteps steps(nullptr);
   const StatusOr<Arguments> arguments =
-      ModelImporter(**file, options, {}, steps).MethodArguments();
+      ModelImporter(**file, options, options.input_types, steps)
+          .MethodArguments(Arguments::Scope::kAll);
   if (!arguments.ok()) return frontends::OfModel(arguments.status(), name);
-  std::vector<frontends::InputInfo> infos;
-  for (const frontends::ModelInput& input : arguments->inputs())
-    infos.push_back({.name = input.name, .has_rank = input.dims.has_value()});
-  return infos;
+  return arguments->infos();
 }
 
 bool IsArchive(std::string_view contents) {

@@ -64,6 +64,8 @@ class Interpreter {
 
   struct Frame {
     std::map<std::string, Value, std::less<>> variables;
+    // Functions that are defined within this one, by their names.
+    std::map<std::string, const Statement*, std::less<>> closures;
     Value result;
     bool returned = false;
     std::string where;  // the object, or the function
@@ -87,6 +89,7 @@ class Interpreter {
   Value EvaluateCall(const Expression& expression, Frame& frame);
   std::optional<Value> CallBuiltin(const Expression& call, Frame& frame);
   std::optional<Value> CallMember(const Expression& call, Frame& frame);
+  Value CallClosure(const Statement& definition, const Frame& frame);
   Value CallNamed(const std::string& name,
                   const std::vector<Argument>& arguments);
   std::vector<Argument> Arguments(const Expression& call, Frame& frame);

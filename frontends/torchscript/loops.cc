@@ -1,5 +1,8 @@
 // Loops whose number of iterations is only known at run time.
+#include <functional>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "base/one_line.h"
@@ -130,6 +133,28 @@ class Interpreter::Loop {
     }
   }
 
+  // True for values that no graph has: an iteration may only leave such a one
+  // as it was.
+  static bool IsInvariant(const Value& value) {
+    return !value.is_tensor() && !value.is_number() && !value.is_sequence() &&
+           !value.is(Kind::kConflict);
+  }
+  void CheckInvariants(
+      const std::map<std::string, Value, std::less<>>& before) {
+    for (const std::string& name : names_) {
+      const Value& was = before.find(name)->second;
+      const Value& now = frame_.variables[name];
+      if ((!IsInvariant(was) && !IsInvariant(now)) || IsSame(was, now))
+        continue;
+      machine_.FailUnsupported(
+          "expected tensors and numbers to be carried by a loop of unknown "
+          "length, found '" +
+          OnOneLine(name) + "', which is " + Describe(was) +
+          " before an iteration and " + Describe(now) + " after it");
+      return;
+    }
+  }
+
   // Appends the tensors and numbers of a value, in order.
   void Flatten(const Value& value, std::vector<graph::Value*>& flat,
                const std::string& name, int depth = 0) {
@@ -148,8 +173,7 @@ class Interpreter::Loop {
     } else if (value.is_sequence() && flat.size() < 10000) {
       for (const Value& item : value.list->items)
         Flatten(item, flat, name, depth + 1);
-    } else if (!value.is_none() && !value.is(Kind::kUninitialized) &&
-               !value.is(Kind::kString) && !value.is(Kind::kDevice)) {
+    } else if (!IsInvariant(value)) {
       machine_.FailUnsupported(
           "expected tensors and numbers to be carried by a loop of unknown "
           "length, found '" +
@@ -209,6 +233,7 @@ class Interpreter::Loop {
     RunBody(Tensor(&region.builder(), in.iteration));
     if (machine_.ok() && is_while())
       out.proceed = machine_.ToScalar(Condition()).value();
+    if (machine_.ok()) CheckInvariants(before);
     if (machine_.ok()) Gather(out.carried);
     machine_.TakeBack(journal);
     machine_.Pop();

@@ -1,6 +1,7 @@
 #include "frontends/torchscript/machine.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/errors.h"
@@ -41,6 +42,7 @@ std::string Describe(const Value& value) {
     case Value::Kind::kFunction:
       return "the name " + value.text;
     case Value::Kind::kTensor:
+      if (value.is_complex()) return "a tensor of complex numbers";
       return value.cell->value ? DescribeTensor(value.cell->value) : "a tensor";
     case Value::Kind::kList:
       return "a list of " + std::to_string(value.list->items.size());
@@ -133,8 +135,7 @@ bool Machine::Charge(size_t count) {
   constexpr size_t kMax = 1'000'000;
   charged_ += std::min(count, kMax);
   if (charged_ <= kMax) return true;
-  Fail(ResourceExhaustedError("code: expected at most " +
-                              std::to_string(kMax) +
+  Fail(ResourceExhaustedError("code: expected at most " + std::to_string(kMax) +
                               " tensors and items of lists, found more"));
   return false;
 }
@@ -157,7 +158,45 @@ Value Machine::NewStored(std::function<Tensor()> load) {
   return value;
 }
 
-Value Machine::NewView(Cell& base, std::function<Tensor(Tensor)> read,
+Shape RowMajorStrides(const Shape& shape) {
+  Shape strides(shape.size());
+  Dim stride(1);
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride = stride * shape[i];
+  }
+  return strides;
+}
+
+Shape Machine::StridesOf(Cell& cell) {
+  return cell.base == nullptr ? RowMajorStrides(Read(cell).shape())
+                              : cell.strides;
+}
+
+bool Machine::IsRowMajor(Cell& cell) {
+  if (cell.base == nullptr) return true;
+  const Shape shape = Read(cell).shape();
+  const Shape expected = RowMajorStrides(shape);
+  for (size_t i = 0; i < shape.size() && i < cell.strides.size(); ++i)
+    if (shape[i] != Dim(1) && cell.strides[i] != expected[i]) return false;
+  return true;
+}
+
+Value Machine::NewComplex(Tensor parts) {
+  Value value = NewTensor(std::move(parts));
+  value.cell->is_complex = true;
+  return value;
+}
+
+Value Machine::NewQuantized(Tensor integers, Quantization quantization) {
+  Value value = NewTensor(std::move(integers));
+  value.cell->quantization =
+      std::make_shared<const Quantization>(std::move(quantization));
+  return value;
+}
+
+Value Machine::NewView(Cell& base, Shape strides,
+                       std::function<Tensor(Tensor)> read,
                        std::function<Tensor(Tensor, Tensor)> write) {
   const Tensor now = Read(base);
   if (!ok()) return NewTensor(now);
@@ -166,6 +205,7 @@ Value Machine::NewView(Cell& base, std::function<Tensor(Tensor)> read,
   cell.stamp = base.root->stamp;
   cell.base = &base;
   cell.root = base.root;
+  cell.strides = std::move(strides);
   cell.read = std::move(read);
   cell.write = std::move(write);
   cell.views = base.views + 1;
@@ -232,8 +272,11 @@ Tensor Machine::Read(Cell& cell) {
 }
 
 void Machine::NoteCell(Cell& root) {
+  // A later stamp is that of a tensor that the code itself has made, which ends
+  // with it, or of one that is noted.
   for (Journal* journal : journals_)
-    journal->cells.emplace(&root, std::pair(root.value, root.stamp));
+    if (root.stamp <= journal->start)
+      journal->cells.emplace(&root, std::pair(root.value, root.stamp));
 }
 
 void Machine::Write(Cell& cell, Tensor value) {
@@ -258,11 +301,12 @@ void Machine::Write(Cell& cell, Tensor value) {
 void Machine::SetAttribute(Object& object, const std::string& name,
                            Value value) {
   const auto found = object.attributes.find(name);
-  for (Journal* journal : journals_) {
-    journal->attributes.emplace(std::pair(&object, name),
-                                found == object.attributes.end()
-                                    ? std::nullopt
-                                    : std::optional<Value>(found->second));
+  // An object that a region has made ends with it.
+  for (size_t i = object.level; i < journals_.size(); ++i) {
+    journals_[i]->attributes.emplace(std::pair(&object, name),
+                                     found == object.attributes.end()
+                                         ? std::nullopt
+                                         : std::optional<Value>(found->second));
   }
   object.attributes[name] = std::move(value);
 }
@@ -301,6 +345,15 @@ Journal Machine::TakeBack(const Journal& journal) {
 void Machine::Want(const Tensor& tensor, DType dtype) {
   if (tensor.value() != nullptr && !tensor.value()->name().empty())
     wanted_.emplace(tensor.value()->name(), dtype);
+}
+
+Tensor Machine::HiddenIn(const Tensor& tensor) const {
+  const auto found = hidden_.find(tensor.value());
+  return found == hidden_.end() ? Tensor() : found->second;
+}
+
+void Machine::SetHiddenIn(const Tensor& tensor, const Tensor& hidden) {
+  if (tensor.value() != nullptr && hidden) hidden_[tensor.value()] = hidden;
 }
 
 Tensor Machine::ToTensor(const Value& value) {

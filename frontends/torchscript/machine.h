@@ -28,8 +28,10 @@
 
 namespace ember::torchscript {
 
-// The writes of a piece of code: the values from before it.
+// The values, from before a stretch of code, of the tensors and attributes that
+// it wrote and that were there before it.
 struct Journal {
+  uint64_t start = 0;  // the last stamp before it
   std::map<Cell*, std::pair<Tensor, uint64_t>> cells;
   std::map<std::pair<Object*, std::string>, std::optional<Value>> attributes;
 };
@@ -38,6 +40,9 @@ struct Journal {
 // contained many times; so code that walks through them must also charge for
 // the items that it visits.
 inline constexpr int kMaxListDepth = 32;
+
+// The strides of a row-major tensor.
+Shape RowMajorStrides(const Shape& shape);
 
 class Machine {
  public:
@@ -65,8 +70,15 @@ class Machine {
 
   Value NewTensor(Tensor tensor);
   Value NewStored(std::function<Tensor()> load);
-  Value NewView(Cell& base, std::function<Tensor(Tensor)> read,
+  Value NewQuantized(Tensor integers, Quantization quantization);
+  // Complex numbers, of which the last dim of `parts` has two parts.
+  Value NewComplex(Tensor parts);
+  Value NewView(Cell& base, Shape strides, std::function<Tensor(Tensor)> read,
                 std::function<Tensor(Tensor, Tensor)> write);
+  // In memory (Cell::strides).
+  Shape StridesOf(Cell& cell);
+  // True if the tensor's elements lie in memory row by row.
+  bool IsRowMajor(Cell& cell);
   Value NewList(std::vector<Value> items);
   Value NewTuple(std::vector<Value> items);
   Value NewDict();
@@ -95,7 +107,10 @@ class Machine {
   Value ToNumber(Value::Kind kind, const Tensor& scalar);
 
   // Push: from here on writes are recorded in the journal, until it is popped.
-  void Push(Journal& journal) { journals_.push_back(&journal); }
+  void Push(Journal& journal) {
+    journal.start = stamps_;
+    journals_.push_back(&journal);
+  }
   void Pop();
   // Undoes the writes of the journal. Returns a journal of the values that were
   // undone.
@@ -104,6 +119,11 @@ class Machine {
   // need integers or booleans and got the assumed type.
   void Want(const Tensor& tensor, DType dtype);
   const std::map<std::string, DType>& wanted() const { return wanted_; }
+
+  // Sequences of several lengths ("nested tensors") are one tensor, with a mask
+  // of the elements behind their ends; absent: the tensor is none.
+  Tensor HiddenIn(const Tensor& tensor) const;
+  void SetHiddenIn(const Tensor& tensor, const Tensor& hidden);
 
   Heap& heap() { return heap_; }
   // Constants of the outermost graph. Equal keys mean equal constants.
@@ -118,6 +138,7 @@ class Machine {
   std::vector<Journal*> journals_;
   std::map<std::string, DType> wanted_;
   std::map<std::string, Tensor> stored_;
+  std::map<const graph::Value*, Tensor> hidden_;
   uint64_t stamps_ = 0;
   size_t charged_ = 0;
   Status status_;

@@ -46,9 +46,9 @@ StatusOr<const Function*> ModelImporter::FindMethod() {
                               "' of the module, found " + MethodNames(*type));
 }
 
-StatusOr<Arguments> ModelImporter::MethodArguments() {
+StatusOr<Arguments> ModelImporter::MethodArguments(Arguments::Scope scope) {
   EMBER_ASSIGN_OR_RETURN(method_, FindMethod());
-  return Arguments::Of(file_, *method_, options_, dtypes_);
+  return Arguments::Of(file_, *method_, options_, dtypes_, scope);
 }
 
 StatusOr<ModelImporter::Instance> ModelImporter::Load(Machine& machine) {
@@ -91,6 +91,18 @@ Status ModelImporter::Flatten(const Value& value, const Expression* expression,
   }
   if (value.is_none() || value.is(Kind::kString) || value.is(Kind::kDevice))
     return OkStatus();
+  if (value.is_complex()) {
+    return UnimplementedError(
+        "result '" + OnOneLine(own) +
+        "': expected a tensor of real numbers, found one of complex numbers "
+        "(torch.view_as_real gives both of their parts)");
+  }
+  if (value.is_quantized()) {
+    return UnimplementedError(
+        "result '" + OnOneLine(own) +
+        "': expected a tensor of real numbers, found a quantized one "
+        "(dequantize() gives its real numbers, int_repr() its integers)");
+  }
   if (value.is_tensor() || value.is_number()) {
     results.push_back({own, value});
     return OkStatus();

@@ -42,7 +42,8 @@ class ModelImporter {
   // Inputs for which operators request another type.
   const std::map<std::string, DType>& wanted() const { return wanted_; }
 
-  StatusOr<Arguments> MethodArguments();
+  StatusOr<Arguments> MethodArguments(
+      Arguments::Scope scope = Arguments::Scope::kGiven);
 
  private:
   // A copy of the module in a machine.

@@ -6,6 +6,7 @@
 #include "base/one_line.h"
 #include "frontends/archive/zip_metadata.h"
 #include "frontends/metadata.h"
+#include "frontends/torchscript/packed.h"
 
 namespace ember::torchscript {
 namespace {
@@ -204,7 +205,12 @@ class ModuleLoader {
       const StatusOr<StoredTensor> stored = file_.FindTensor(value, folder_);
       if (!stored.ok())
         return stored.status().WithContext("'" + OnOneLine(path) + "'");
-      return NewStored(*stored, path, machine_);
+      Value tensor = NewStored(*stored, path, machine_);
+      if (IsQuantizedTensorCall(value)) {
+        EMBER_RETURN_IF_ERROR(Quantize(
+            value, path, static_cast<int>(stored->dims.size()), *tensor.cell));
+      }
+      return tensor;
     }
     if (&Unwrapped(value) != &value) return Convert(Unwrapped(value), path);
     if (name == "collections.OrderedDict" && value.items.empty())
@@ -216,6 +222,49 @@ class ModuleLoader {
     return Value::Text(Value::Kind::kConflict,
                        "'" + OnOneLine(path) + "', which " + OnOneLine(name) +
                            " makes, which is not supported");
+  }
+
+  // Notes what the integers of a tensor of `rank` dims stand for:
+  // (torch.per_tensor_affine, scale, zero point) or
+  // (torch.per_channel_affine, scales, zero points, axis).
+  Status Quantize(const PickleValue& call, const std::string& path, int rank,
+                  Cell& cell) {
+    const auto invalid = [&] {
+      return DataLossError("'" + OnOneLine(path) +
+                           "': expected a quantization per tensor or per "
+                           "channel with its scale and zero point");
+    };
+    if (call.items.size() < 5) return invalid();
+    const PickleValue& given = *call.items[4];
+    if (given.kind != Kind::kTuple || given.items.size() < 3 ||
+        given.items[0]->kind != Kind::kGlobal)
+      return invalid();
+    EMBER_ASSIGN_OR_RETURN(const Value scale,
+                           Convert(*given.items[1], path + ".scale"));
+    EMBER_ASSIGN_OR_RETURN(const Value zero_point,
+                           Convert(*given.items[2], path + ".zero_point"));
+    const bool is_one = scale.is_known_number() && zero_point.is_known_number();
+    if (!is_one && (!scale.is_tensor() || !zero_point.is_tensor()))
+      return invalid();
+    Quantization quantization;
+    if (!is_one) {
+      if (given.items.size() < 4 || given.items[3]->kind != Kind::kInteger ||
+          given.items[3]->integer < 0 || given.items[3]->integer >= rank)
+        return invalid();
+      quantization.axis = static_cast<int>(given.items[3]->integer);
+    }
+    graph::GraphBuilder& builder = machine_.outermost();
+    const auto parameter = [&](const Value& number, DType dtype) {
+      if (!number.is_tensor())
+        return Tensor(&builder, builder.Scalar(number.known_number(), dtype));
+      return ops::Cast(machine_.Read(*number.cell), dtype);
+    };
+    quantization.scale = parameter(scale, DType::kF32);
+    quantization.zero_point = parameter(zero_point, DType::kI32);
+    if (!machine_.ok()) return machine_.status();
+    cell.quantization =
+        std::make_shared<const Quantization>(std::move(quantization));
+    return OkStatus();
   }
 
   StatusOr<Value> MakeObject(const PickleValue& value,
@@ -244,6 +293,13 @@ class ModuleLoader {
       EMBER_ASSIGN_OR_RETURN(Value state, Convert(*value.state, path));
       interpreter_->CallMethod(*made.object, "__setstate__", {state});
       if (!machine_.ok()) return machine_.status();
+      return made;
+    }
+    // Objects of PyTorch's own classes have a state and no code.
+    if (type == nullptr &&
+        value.callee->text.starts_with("__torch__.torch.classes.")) {
+      EMBER_ASSIGN_OR_RETURN(Value state, Convert(*value.state, path));
+      made.object->attributes.emplace(kPackedState, std::move(state));
       return made;
     }
     if (value.state->kind != Kind::kDict) {

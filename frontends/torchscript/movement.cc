@@ -14,6 +14,63 @@ namespace {
 
 Value Alias(Call& c) { return c.value("self"); }
 Tensor Copy(Call& c) { return c.tensor("self"); }
+// PyTorch's number of a format with channels last, in images or in volumes.
+bool IsChannelsLast(Call& c) {
+  const Value& format = c.value("memory_format");
+  if (!format.is_known_number()) return false;
+  return format.known_number() == 2 || format.known_number() == 3;
+}
+// The tensor itself where it lies in memory as is asked for, else a copy.
+Value Contiguous(Call& c) {
+  const Value& self = c.value("self");
+  const Tensor x = c.tensor("self");
+  if (!c.ok()) return {};
+  if (c.machine().IsRowMajor(*self.cell) && !IsChannelsLast(c)) return self;
+  return c.machine().NewTensor(x);
+}
+Value IsContiguous(Call& c) {
+  return Value::Bool(c.machine().IsRowMajor(*c.value("self").cell) &&
+                     !IsChannelsLast(c));
+}
+Value StrideOf(Call& c) {
+  std::vector<Value> strides;
+  for (const Dim& stride : c.machine().StridesOf(*c.value("self").cell))
+    strides.push_back(Value::Int(stride));
+  return c.machine().NewList(std::move(strides));
+}
+Value StrideOfDim(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return {};
+  const int axis = c.axis("dim", x.rank());
+  if (!c.ok()) return {};
+  const Shape strides = c.machine().StridesOf(*c.value("self").cell);
+  return Value::Int(strides[static_cast<size_t>(axis)]);
+}
+// Elements at offset + sum of index * stride, of those of a row-major tensor.
+Tensor AsStrided(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Shape size = c.dims("size");
+  const Shape strides = c.dims("stride");
+  if (!c.ok()) return x;
+  if (c.value("self").cell->base != nullptr || size.size() != strides.size()) {
+    c.FailUnsupported(
+        "expected a tensor that is no view, and as many strides as sizes");
+    return x;
+  }
+  if (!CheckNewRank(c, size.size())) return x;
+  Tensor place = ops::DimScalar(
+      c.builder(), c.has("storage_offset") ? c.dim("storage_offset") : Dim(0));
+  const auto rank = static_cast<int>(size.size());
+  for (int i = 0; i < rank; ++i) {
+    const auto at = static_cast<size_t>(i);
+    place =
+        place + ops::AlongAxis(IotaVector(c.builder(), size[at], DType::kI64) *
+                                   ops::DimScalar(c.builder(), strides[at]),
+                               i, rank);
+  }
+  return ops::Gather(ops::Reshape(x, {graph::ElementCount(x.shape())}), place,
+                     0);
+}
 
 // Returns the requested shape, with -1 resolved.
 Shape ResolvedShape(Call& c, const Tensor& x, std::string_view name) {
@@ -44,13 +101,18 @@ Value ViewAs(Call& c, const Shape& shape) {
   if (!CheckNewRank(c, shape.size())) return {};
   return ReshapedView(c, "self", shape);
 }
+Value ReshapeAs(Call& c, const Shape& shape) {
+  if (!CheckNewRank(c, shape.size())) return {};
+  return ReshapedViewOrCopy(c, "self", shape);
+}
 Value View(Call& c) {
   return ViewAs(c, ResolvedShape(c, c.tensor("self"), "size"));
 }
 Value ReshapeTo(Call& c) {
-  return ViewAs(c, ResolvedShape(c, c.tensor("self"), "shape"));
+  return ReshapeAs(c, ResolvedShape(c, c.tensor("self"), "shape"));
 }
-Value ReshapeLike(Call& c) { return ViewAs(c, c.tensor("other").shape()); }
+Value ReshapeLike(Call& c) { return ReshapeAs(c, c.tensor("other").shape()); }
+Value ViewLike(Call& c) { return ViewAs(c, c.tensor("other").shape()); }
 Value Flatten(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return {};
@@ -67,7 +129,7 @@ Value Flatten(Call& c) {
   for (int i = first; i <= last; ++i) merged = merged * x.dim(i);
   shape.push_back(merged);
   shape.insert(shape.end(), x.shape().begin() + last + 1, x.shape().end());
-  return ViewAs(c, shape);
+  return ReshapeAs(c, shape);
 }
 Value Unflatten(Call& c) {
   const Tensor x = c.tensor("self");
@@ -124,6 +186,13 @@ Value AtLeast(Call& c, size_t rank) {
 }
 Value AtLeast1(Call& c) { return AtLeast(c, 1); }
 Value AtLeast2(Call& c) { return AtLeast(c, 2); }
+// The new dims of a matrix are behind it, that of a vector around it.
+Value AtLeast3(Call& c) {
+  Shape shape = c.tensor("self").shape();
+  if (shape.size() < 2) shape.insert(shape.begin(), Dim(1));
+  while (shape.size() < 3) shape.push_back(Dim(1));
+  return ViewAs(c, shape);
+}
 
 Value Permute(Call& c) {
   const Tensor x = c.tensor("self");
@@ -255,7 +324,7 @@ Value Select(Call& c) {
         index.is_tensor() ? ops::Reshape(c.Indices("index"), {})
                           : c.machine().ToScalar(index),
         x.dim(axis));
-    return c.machine().NewTensor(ops::Gather(x, at, axis));
+    return SelectedViewByData(c, "self", axis, at);
   }
   Dim at = c.dim("index");
   if (at.is_constant() && at.constant() < 0) at = at + x.dim(axis);
@@ -380,6 +449,58 @@ Value TensorSplit(Call& c) {
   return SplitInto(c, axis, sizes);
 }
 
+// Parts between these places of an axis, which may lie beyond its ends.
+Value SplitAt(Call& c, int axis, const Shape& places) {
+  const Dim extent = c.tensor("self").dim(axis);
+  std::vector<Value> parts;
+  Dim start(0);
+  for (size_t i = 0; i <= places.size() && c.ok(); ++i) {
+    Dim end = i < places.size() ? places[i] : extent;
+    if (!ops::IsNonNegative(end) && end.is_constant()) end = extent + end;
+    end = SmallerOf(LargerOf(end, Dim(0)), extent);
+    parts.push_back(
+        SlicedView(c, "self", axis, start, LargerOf(end - start, Dim(0)), 1));
+    start = end;
+  }
+  return c.machine().NewList(std::move(parts));
+}
+Value TensorSplitAt(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return {};
+  return SplitAt(c, c.axis("dim", x.rank()), c.dims("indices"));
+}
+// The tensor has one number without dims, or places.
+Value TensorSplitBy(Call& c) {
+  const Tensor places = c.Indices("tensor_indices_or_sections");
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1) ||
+      !c.CheckRank("tensor_indices_or_sections", places, 0, 1))
+    return {};
+  if (places.rank() == 0)
+    return Redirect(c, "aten::tensor_split",
+                    {{"sections", c.value("tensor_indices_or_sections")}});
+  const auto known = c.builder().IntegerContents(places.value());
+  if (known) return SplitAt(c, c.axis("dim", x.rank()), *known);
+  c.FailUnsupported(
+      "tensor_indices_or_sections: expected places that are known when "
+      "importing");
+  return {};
+}
+// numpy's names: along the columns, the rows, the third axis.
+Value SplitAlong(Call& c, int axis) {
+  const Value& by = c.value("by");
+  const bool is_list = by.is_sequence();
+  return CallRow(c, "aten::tensor_split",
+                 {{"self", c.value("self")},
+                  {is_list ? "indices" : "sections", by},
+                  {"dim", Value::Int(Dim(axis))}});
+}
+Value SplitColumns(Call& c) {
+  return SplitAlong(c, c.tensor("self").rank() == 1 ? 0 : 1);
+}
+Value SplitRows(Call& c) { return SplitAlong(c, 0); }
+Value SplitDepth(Call& c) { return SplitAlong(c, 2); }
+
 Value Expand(Call& c) {
   const Tensor x = c.tensor("self");
   Shape shape = c.dims("size");
@@ -418,11 +539,24 @@ constexpr OperatorRow kRows[] = {
     {"detach(Tensor self)", Alias},
     {"prim::data(Tensor self)", Alias},
     {"alias(Tensor self)", Alias},
-    {"contiguous(Tensor self, *, MemoryFormat? memory_format=None)", Alias},
+    {"contiguous(Tensor self, *, MemoryFormat? memory_format=None)",
+     Contiguous},
+    {"is_contiguous(Tensor self, MemoryFormat? memory_format=None)",
+     IsContiguous},
+    {"stride(Tensor self)", StrideOf},
+    {"stride(Tensor self, int dim)", StrideOfDim},
+    {"sym_stride(Tensor self, int dim)", StrideOfDim},
+    {"as_strided(Tensor self, int[] size, int[] stride, "
+     "int? storage_offset=None)",
+     AsStrided},
     {"cpu(Tensor self)", Alias},
     {"cuda(Tensor self)", Alias},
     {"requires_grad_(Tensor self, bool requires_grad=True)", Alias},
     {"resolve_conj(Tensor self)", Alias},
+    {"conj(Tensor self)", Alias},
+    {"_conj(Tensor self)", Alias},
+    {"conj_physical(Tensor self)", Alias},
+    {"real(Tensor self)", Alias},
     {"resolve_neg(Tensor self)", Alias},
     {"lift_fresh(Tensor self)", Alias},
     {"positive(Tensor self)", Alias},
@@ -432,7 +566,7 @@ constexpr OperatorRow kRows[] = {
     {"_unsafe_view(Tensor self, int[] size)", View},
     {"reshape(Tensor self, int[] shape)", ReshapeTo},
     {"_reshape_alias(Tensor self, int[] size, int[] stride)", View},
-    {"view_as(Tensor self, Tensor other)", ReshapeLike},
+    {"view_as(Tensor self, Tensor other)", ViewLike},
     {"reshape_as(Tensor self, Tensor other)", ReshapeLike},
     {"flatten(Tensor self, int start_dim=0, int end_dim=-1)", Flatten},
     {"ravel(Tensor self, int start_dim=0, int end_dim=-1)", Flatten},
@@ -442,6 +576,7 @@ constexpr OperatorRow kRows[] = {
     {"unsqueeze(Tensor self, int dim)", Unsqueeze},
     {"atleast_1d(Tensor self)", AtLeast1},
     {"atleast_2d(Tensor self)", AtLeast2},
+    {"atleast_3d(Tensor self)", AtLeast3},
     {"permute(Tensor self, int[] dims)", Permute},
     {"transpose(Tensor self, int dim0, int dim1)", SwapAxes},
     {"swapaxes(Tensor self, int dim0, int dim1)", SwapAxes},
@@ -449,6 +584,8 @@ constexpr OperatorRow kRows[] = {
     {"t(Tensor self)", TransposeMatrix},
     {"mT(Tensor self)", TransposeLast},
     {"adjoint(Tensor self)", TransposeLast},
+    {"mH(Tensor self)", TransposeLast},
+    {"matrix_H(Tensor self)", TransposeLast},
     {"numpy_T(Tensor self)", ReverseAxes},
     {"movedim(Tensor self, int[] source, int[] destination)", MoveAxes},
     {"moveaxis(Tensor self, int[] source, int[] destination)", MoveAxes},
@@ -462,7 +599,14 @@ constexpr OperatorRow kRows[] = {
     {"split_with_sizes(Tensor self, int[] split_sizes, int dim=0)",
      SplitWithSizes},
     {"chunk(Tensor self, int chunks, int dim=0)", Chunk},
-    {"tensor_split(Tensor self, int sections, int dim=0)", TensorSplit},
+    {"tensor_split(Tensor self, Number sections, int dim=0)", TensorSplit},
+    {"tensor_split(Tensor self, int[] indices, int dim=0)", TensorSplitAt},
+    {"tensor_split(Tensor self, Tensor tensor_indices_or_sections, "
+     "int dim=0)",
+     TensorSplitBy},
+    {"hsplit(Tensor self, int[] by)", SplitColumns},
+    {"vsplit(Tensor self, int[] by)", SplitRows},
+    {"dsplit(Tensor self, int[] by)", SplitDepth},
     {"expand(Tensor self, int[] size, *, bool implicit=False)", Expand},
     {"broadcast_to(Tensor self, int[] size)", Expand},
     {"expand_as(Tensor self, Tensor other)", ExpandLike},

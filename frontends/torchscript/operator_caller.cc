@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "frontends/torchscript/complex_values.h"
+#include "frontends/torchscript/quantized_values.h"
 
 namespace ember::torchscript {
 
@@ -25,6 +27,25 @@ Value OperatorCaller::Call(const std::string& name,
                                argument.value.text);
       return {};
     }
+  }
+  if (!arguments.empty() && arguments.back().keyword == "out" &&
+      !FindOperator(name).empty())
+    return CallInto(name, arguments, origin);
+  if (HasQuantized(arguments)) {
+    const std::optional<Value> result = CallOnQuantized(
+        machine_, name, arguments,
+        [&](const std::string& op, const std::vector<Argument>& others) {
+          return Call(op, others, origin);
+        });
+    if (result) return *result;
+  }
+  if (HasComplex(arguments)) {
+    const std::optional<Value> result = CallOnComplex(
+        machine_, name, arguments,
+        [&](const std::string& op, const std::vector<Argument>& others) {
+          return Call(op, others, origin);
+        });
+    if (result) return *result;
   }
   // Try the name itself. For x.op_() then try op, whose result is written to x.
   std::vector<std::string> names = {name};
@@ -54,6 +75,35 @@ Value OperatorCaller::Call(const std::string& name,
   else
     FailArguments(names.back(), arguments);
   return {};
+}
+
+// op(…, out=y): what op gives, which y then holds in its own type. Its shape
+// becomes the result's, as PyTorch resizes it.
+Value OperatorCaller::CallInto(const std::string& name,
+                               std::vector<Argument> arguments,
+                               const std::string& origin) {
+  const Value target = arguments.back().value;
+  arguments.pop_back();
+  const Value result = Call(name, arguments, origin);
+  if (!machine_.ok()) return {};
+  if (!target.is_tensor() || !result.is_tensor()) {
+    machine_.FailUnsupported(
+        "expected a tensor as the result to write to out, "
+        "found " +
+        Describe(result.is_tensor() ? target : result));
+    return {};
+  }
+  const Tensor before = machine_.Read(*target.cell);
+  const Tensor after = machine_.Read(*result.cell);
+  if (!machine_.ok()) return {};
+  if (target.cell->base != nullptr && before.shape() != after.shape()) {
+    machine_.FailUnsupported("out: expected a view of the result's shape " +
+                             graph::ShapeToString(after.shape()) + ", found " +
+                             graph::ShapeToString(before.shape()));
+    return {};
+  }
+  machine_.Write(*target.cell, ops::Cast(after, before.dtype()));
+  return target;
 }
 
 Value OperatorCaller::RunRow(const TableEntry& entry,

@@ -41,6 +41,8 @@ class OperatorCaller {
 
  private:
   Value RunRow(const TableEntry& entry, std::vector<Value> values);
+  Value CallInto(const std::string& name, std::vector<Argument> arguments,
+                 const std::string& origin);
   Value WriteBack(const Value& target, const Value& result);
   void FailUnknown(const std::string& name, std::string_view reason);
   void FailArguments(const std::string& name,

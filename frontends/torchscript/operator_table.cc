@@ -6,6 +6,7 @@
 #include "base/check.h"
 
 namespace ember::torchscript {
+
 namespace {
 
 using Kind = Value::Kind;
@@ -68,15 +69,18 @@ bool Takes(std::string_view type, const Value& value) {
     type.remove_suffix(1);
   }
   if (type == "any") return true;
+  if (type == "Complex") return value.is_complex();
+  if (value.is_complex()) return false;
   if (type == "Value") return !value.is_tensor() && !value.is_number();
   if (type == "Tensor") return value.is_tensor();
   if (type == "Operand") return value.is_tensor() || value.is_number();
   if (type == "Number") return value.is_number();
   if (type == "Scalar" || type == "float")
     return value.is_number() || value.is_tensor();
-  if (type == "int" || type == "ScalarType" || type == "Layout" ||
-      type == "MemoryFormat")
+  if (type == "int")
     return value.is(Kind::kInt) || value.is(Kind::kBool) || value.is_tensor();
+  if (type == "ScalarType" || type == "Layout" || type == "MemoryFormat")
+    return value.is(Kind::kInt);
   if (type == "bool") return value.is(Kind::kBool) || value.is(Kind::kInt);
   if (type == "str") return value.is(Kind::kString);
   if (type == "Device")
@@ -86,7 +90,7 @@ bool Takes(std::string_view type, const Value& value) {
   if (type == "Tensor[]") {
     if (!value.is_sequence()) return false;
     for (const Value& item : value.list->items)
-      if (!item.is_tensor()) return false;
+      if (!item.is_tensor() || item.is_complex()) return false;
     return true;
   }
   if (type == "Tensor?[]") return value.is_sequence();
@@ -108,11 +112,15 @@ const Table& TheTable() {
   static const Table* const table = [] {
     auto* made = new Table;
     for (const std::span<const OperatorRow> rows :
-         {CoreRows(), NumberRows(), ElementwiseRows(), ActivationRows(),
-          ReductionRows(), MovementRows(), ArrangementRows(), IndexingRows(),
-          CreationRows(), ConvolutionRows(), PoolingRows(), NormalizationRows(),
-          ContractionRows(), RecurrentRows(), ImageRows(), ExportedRows(),
-          RefusedRows()}) {
+         {CoreRows(),        NumberRows(),    ElementwiseRows(),
+          ActivationRows(),  ReductionRows(), MovementRows(),
+          ArrangementRows(), IndexingRows(),  CreationRows(),
+          ConvolutionRows(), PoolingRows(),   NormalizationRows(),
+          ContractionRows(), RecurrentRows(), ImageRows(),
+          TransformerRows(), SamplingRows(),  LossRows(),
+          QuantizedRows(),   SpecialRows(),   PlaceRows(),
+          StatisticsRows(),  FourierRows(),   SystemRows(),
+          ExportedRows(),    RefusedRows()}) {
       for (const OperatorRow& row : rows) {
         Schema schema = ParseSchema(row.schema);
         std::vector<TableEntry>& entries = (*made)[schema.name];
@@ -162,6 +170,52 @@ std::optional<std::vector<Value>> BindArguments(
     values.push_back(*std::move(bound[i]));
   }
   return values;
+}
+
+namespace {
+
+// Calls the first row that takes what `arguments_of` gives for its schema.
+template <typename ArgumentsOf>
+Value CallFirst(Call& c, std::string_view name, ArgumentsOf arguments_of) {
+  if (!c.ok()) return {};
+  for (const TableEntry& entry : FindOperator(name)) {
+    if (!entry.row->is_supported()) continue;
+    std::optional<std::vector<Value>> values =
+        BindArguments(entry.schema, arguments_of(entry.schema));
+    if (!values) continue;
+    Call call(c.machine(), entry.schema, *std::move(values), c.version());
+    if (entry.row->value != nullptr) return entry.row->value(call);
+    return c.machine().NewTensor(entry.row->tensor(call));
+  }
+  c.FailUnsupported("expected arguments as of " + std::string(name) +
+                    ", found others");
+  return {};
+}
+
+}  // namespace
+
+Value CallRow(Call& c, std::string_view name,
+              const std::vector<Argument>& arguments) {
+  return CallFirst(c, name, [&](const Schema&) { return arguments; });
+}
+
+Tensor CallTensorRow(Call& c, std::string_view name,
+                     const std::vector<Argument>& arguments) {
+  const Value value = CallRow(c, name, arguments);
+  if (!c.ok() || !value.is_tensor()) return {&c.builder(), nullptr};
+  return c.machine().Read(*value.cell);
+}
+
+Value Redirect(Call& c, std::string_view name,
+               const std::vector<Argument>& others) {
+  return CallFirst(c, name, [&](const Schema& schema) {
+    std::vector<Argument> arguments = others;
+    for (const SchemaParameter& parameter : schema.parameters)
+      for (const SchemaParameter& own : c.schema().parameters)
+        if (own.name == parameter.name)
+          arguments.push_back({own.name, c.value(own.name)});
+    return arguments;
+  });
 }
 
 }  // namespace ember::torchscript

@@ -1,9 +1,9 @@
-// The operators of TorchScript that models may use. Each row is an overload:
-// PyTorch's schema, and the function that builds it or the reason for which it
-// is not supported. If several rows have the same name, the first one whose
-// parameters accept the arguments is called. "Operand" is a tensor or a number,
-// "Number" is no tensor. A name that ends in '_' uses the row of the name
-// without it, and writes the result to the first operand.
+// The operators of TorchScript that models may use: one row per overload, as
+// PyTorch writes schemas, with the function that builds it or the reason why
+// not. Where several rows have one name, the first whose parameters take what
+// is given is meant. "Operand" is a tensor or a number, "Number" no tensor,
+// "Complex" a tensor of complex numbers, which no other parameter takes. A
+// name that ends in '_' is its row without it, and writes to the first operand.
 //
 // docs/torchscript-coverage.md is generated from this table.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_
@@ -58,6 +58,15 @@ std::span<const OperatorRow> ContractionRows();
 std::span<const OperatorRow> RecurrentRows();
 std::span<const OperatorRow> ImageRows();
 std::span<const OperatorRow> ExportedRows();
+std::span<const OperatorRow> TransformerRows();
+std::span<const OperatorRow> SamplingRows();
+std::span<const OperatorRow> SpecialRows();
+std::span<const OperatorRow> PlaceRows();
+std::span<const OperatorRow> StatisticsRows();
+std::span<const OperatorRow> LossRows();
+std::span<const OperatorRow> QuantizedRows();
+std::span<const OperatorRow> FourierRows();
+std::span<const OperatorRow> SystemRows();
 std::span<const OperatorRow> RefusedRows();
 
 struct TableEntry {
@@ -77,6 +86,17 @@ struct Argument {
 // Returns the arguments in the schema's order; nullopt if they do not fit it.
 std::optional<std::vector<Value>> BindArguments(
     const Schema& schema, const std::vector<Argument>& arguments);
+
+// What the first row of this name that takes the arguments gives; an error
+// where there is none. Operators that are made of others call them so.
+Value CallRow(Call& c, std::string_view name,
+              const std::vector<Argument>& arguments);
+// The same of rows with a tensor as their result.
+Tensor CallTensorRow(Call& c, std::string_view name,
+                     const std::vector<Argument>& arguments);
+// The same with the parameters of this call that the row has, and these others.
+Value Redirect(Call& c, std::string_view name,
+               const std::vector<Argument>& others = {});
 
 }  // namespace ember::torchscript
 

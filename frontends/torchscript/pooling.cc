@@ -2,6 +2,7 @@
 #include "frontends/ops/pooling.h"
 
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "base/rounding.h"
@@ -179,13 +180,124 @@ Value AdaptiveMaxPool(Call& c) {
                    "the indices of adaptive_max_pool, which are not "
                    "supported")});
 }
+// The place of the largest element of each window, counted row by row in the
+// whole image without its padding.
+Tensor PlacesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
+                       int first) {
+  const double lowest = -std::numeric_limits<double>::infinity();
+  const auto count = static_cast<size_t>(window.rank());
+  Shape low(x.shape().size(), Dim(0));
+  Shape high = low;
+  for (size_t i = 0; i < count; ++i) {
+    low[static_cast<size_t>(first) + i] = window.low[i];
+    high[static_cast<size_t>(first) + i] = window.high[i];
+  }
+  // Each axis becomes two: the window, and the place in it.
+  const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
+  Tensor y = ops::Pad(wide, low, high, "constant", wide.Like(lowest));
+
+  std::vector<int64_t> order;
+  std::vector<int64_t> places;
+  Shape windows;
+  std::vector<Tensor> positions;
+  const int rank = first + 2 * window.rank();
+  for (int i = 0; i < first; ++i) order.push_back(i);
+  for (size_t i = 0; i < count; ++i) {
+    const int axis = first + 2 * static_cast<int>(i);
+    const Dim number =
+        FloorDivide(y.dim(axis) - Dim(window.Reach(static_cast<int>(i))),
+                    Dim(window.strides[i])) +
+        Dim(1);
+    const Tensor start = IotaVector(c.builder(), number, DType::kI64) *
+                         static_cast<double>(window.strides[i]);
+    const Tensor within =
+        IotaVector(c.builder(), Dim(window.kernel[i]), DType::kI64) *
+        static_cast<double>(window.dilations[i]);
+    const Tensor position =
+        ops::AlongAxis(start, 0, 2) + ops::AlongAxis(within, 1, 2);
+    y = ops::Gather(y, position, axis);
+    order.push_back(axis);
+    places.push_back(axis + 1);
+    windows.push_back(number);
+    Shape own(static_cast<size_t>(rank), Dim(1));
+    own[static_cast<size_t>(axis)] = number;
+    own[static_cast<size_t>(axis) + 1] = Dim(window.kernel[i]);
+    positions.push_back(ops::Reshape(
+        position - ops::DimScalar(c.builder(), window.low[i]), own));
+  }
+  order.insert(order.end(), places.begin(), places.end());
+  Tensor flat = positions[0];
+  for (size_t i = 1; i < count; ++i) {
+    flat =
+        flat * ops::DimScalar(c.builder(), x.dim(first + static_cast<int>(i))) +
+        positions[i];
+  }
+  if (!c.ok()) return x;
+  Shape shape(x.shape().begin(), x.shape().begin() + first);
+  shape.insert(shape.end(), windows.begin(), windows.end());
+  int64_t elements = 1;
+  for (const int64_t extent : window.kernel) elements *= extent;
+  shape.emplace_back(elements);
+  const auto arranged = [&](const Tensor& tensor) {
+    return ops::Reshape(
+        ops::Transpose(ops::Broadcast(tensor, y.shape()), order), shape);
+  };
+  const int last = static_cast<int>(shape.size()) - 1;
+  const Tensor best = ops::Unsqueeze(Apply("arg_reduce", {arranged(y)},
+                                           {{"mode", std::string("maximum")},
+                                            {"axis", int64_t{last}},
+                                            {"last", int64_t{0}}}),
+                                     {last});
+  return ops::Squeeze(Apply("gather_elements", {arranged(flat), best},
+                            {{"axis", int64_t{last}}}),
+                      {last});
+}
 template <size_t count>
 Value MaxPoolWithIndices(Call& c) {
+  const Tensor x = c.tensor("self");
+  ops::Window window;
+  if (!ReadWindow(c, x, count, true, window)) return {};
+  const int first = x.rank() - static_cast<int>(count);
+  const Tensor y = ops::ReduceWindow(x, "maximum", window, first);
   return c.machine().NewTuple(
-      {c.machine().NewTensor(MaxPool<count>(c)),
-       Value::Text(Value::Kind::kConflict,
-                   "the indices of max_pool_with_indices, which are not "
-                   "supported")});
+      {c.machine().NewTensor(y),
+       c.machine().NewTensor(PlacesOfLargest(c, x, window, first))});
+}
+
+// Elements at the places that indices say, zeros elsewhere.
+template <size_t count>
+Tensor MaxUnpool(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Tensor indices = c.Indices("indices");
+  const Shape size = c.dims("output_size");
+  if (!c.CheckRank("self", x, static_cast<int>(count) + 1,
+                   static_cast<int>(count) + 2) ||
+      !c.CheckRank("indices", indices, x.rank(), x.rank()))
+    return x;
+  if (size.size() != count) {
+    c.FailInvalid("output_size: expected " + std::to_string(count) +
+                  " numbers, found " + std::to_string(size.size()));
+    return x;
+  }
+  const Shape front(x.shape().begin(),
+                    x.shape().end() - static_cast<std::ptrdiff_t>(count));
+  const auto with = [&](const Dim& extent) {
+    Shape shape = front;
+    shape.push_back(extent);
+    return shape;
+  };
+  const Shape spatial(x.shape().end() - static_cast<std::ptrdiff_t>(count),
+                      x.shape().end());
+  const Dim elements = graph::ElementCount(spatial);
+  const Tensor y = Apply(
+      "scatter_elements",
+      {ops::Broadcast(x.Like(0), with(graph::ElementCount(size))),
+       ops::Reshape(indices, with(elements)), ops::Reshape(x, with(elements))},
+      {{"axis", static_cast<int64_t>(front.size())},
+       {"update", std::string("assign")}});
+  Shape shape = front;
+  shape.insert(shape.end(), size.begin(), size.end());
+  return ops::Reshape(y, shape);
 }
 
 #define EMBER_TORCH_MAX_POOL                                               \
@@ -206,6 +318,11 @@ std::span<const OperatorRow> PoolingRows() {
       {"max_pool1d_with_indices" EMBER_TORCH_MAX_POOL, MaxPoolWithIndices<1>},
       {"max_pool2d_with_indices" EMBER_TORCH_MAX_POOL, MaxPoolWithIndices<2>},
       {"max_pool3d_with_indices" EMBER_TORCH_MAX_POOL, MaxPoolWithIndices<3>},
+      {"max_unpool2d(Tensor self, Tensor indices, int[] output_size)",
+       MaxUnpool<2>},
+      {"max_unpool3d(Tensor self, Tensor indices, int[] output_size, "
+       "int[]? stride=None, int[]? padding=None)",
+       MaxUnpool<3>},
       {"avg_pool1d(Tensor self, int[] kernel_size, int[]? stride=None, "
        "int[] padding=0, bool ceil_mode=False, bool count_include_pad=True)",
        AveragePool1<1>},

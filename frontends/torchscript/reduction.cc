@@ -383,6 +383,11 @@ Tensor Argsort(Call& c) {
   const Value both = SortWith(c, c.flag("descending"));
   return c.ok() ? c.machine().Read(*both.list->items[1].cell) : Tensor();
 }
+Tensor SortRows(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 1)) return x;
+  return TopAlong(c, x, 0, x.dim(0), /*is_largest=*/false)[0];
+}
 // Returns the n-th smallest element along an axis, counted from 0.
 Value NthSmallest(Call& c, const Tensor& x, int axis, const Dim& n, bool keep) {
   std::vector<Tensor> sorted =
@@ -516,6 +521,7 @@ constexpr OperatorRow kRows[] = {
     {"argsort(Tensor self, *, bool stable, int dim=-1, "
      "bool descending=False)",
      Argsort},
+    {"msort(Tensor self)", SortRows},
     {"kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False)", KthValue},
     {"median(Tensor self)", MedianAll},
     {"median(Tensor self, int dim, bool keepdim=False)", MedianAxis},

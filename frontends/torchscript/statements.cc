@@ -59,6 +59,11 @@ void Interpreter::Execute(const Statement& statement, Frame& frame) {
       // computation of a model.
       Evaluate(statement.value, frame);
       return Execute(statement.body, frame);
+    case Statement::Kind::kDefine:
+      frame.closures[statement.targets[0].text] = &statement;
+      frame.variables[statement.targets[0].text] =
+          Value::Text(Kind::kFunction, statement.targets[0].text);
+      return;
     case Statement::Kind::kIf:
       return ExecuteIf(statement, frame);
     case Statement::Kind::kFor:

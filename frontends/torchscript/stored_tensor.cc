@@ -25,7 +25,10 @@ std::optional<DType> DTypeOfStorage(std::string_view name) {
       {"torch.ShortStorage", DType::kI16},
       {"torch.CharStorage", DType::kI8},
       {"torch.ByteStorage", DType::kU8},
-      {"torch.BoolStorage", DType::kBool}};
+      {"torch.BoolStorage", DType::kBool},
+      {"torch.QInt8Storage", DType::kI8},
+      {"torch.QUInt8Storage", DType::kU8},
+      {"torch.QInt32Storage", DType::kI32}};
   for (const auto& [storage, dtype] : kNames)
     if (storage == name) return dtype;
   return std::nullopt;
@@ -105,10 +108,16 @@ Status CheckByteOrder(const archive::ZipArchive& archive,
                             OnOneLine(order) + "'");
 }
 
+bool IsQuantizedTensorCall(const PickleValue& value) {
+  return value.kind == Kind::kCall &&
+         value.callee->text == "torch._utils._rebuild_qtensor";
+}
+
 bool IsTensorCall(const PickleValue& value) {
   return value.kind == Kind::kCall &&
          (value.callee->text == "torch._utils._rebuild_tensor_v2" ||
-          value.callee->text == "torch._utils._rebuild_tensor");
+          value.callee->text == "torch._utils._rebuild_tensor" ||
+          IsQuantizedTensorCall(value));
 }
 
 const PickleValue& Unwrapped(const PickleValue& value) {

@@ -403,6 +403,17 @@ class Parser {
       statement.body = ParseBlock();
       return statement;
     }
+    if (IsName("def")) {
+      // A function within one, which has no parameters.
+      Function function = ParseFunction();
+      statement.kind = Statement::Kind::kDefine;
+      Expression& name = statement.targets.emplace_back();
+      name.kind = Kind::kName;
+      name.line = statement.line;
+      name.text = std::move(function.name);
+      statement.body = std::move(function.body);
+      return statement;
+    }
     ParseSimple(statement);
     Expect(Token::Kind::kLineEnd, "the end of the line");
     return statement;

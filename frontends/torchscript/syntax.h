@@ -65,6 +65,7 @@ struct Statement {
     kWhile,       // value, body
     kFor,         // for targets[0] in value: body
     kWith,        // "with value as targets[0]: body"; targets may be empty
+    kDefine,      // def targets[0](): body
     kReturn,      // value
     kPass,
     kRaise,   // value

@@ -95,6 +95,9 @@ struct Value {
   bool is(Kind other) const { return kind == other; }
   bool is_none() const { return kind == Kind::kNone; }
   bool is_tensor() const { return kind == Kind::kTensor; }
+  // A tensor whose integers stand for other numbers.
+  bool is_quantized() const;
+  bool is_complex() const;
   bool is_sequence() const {
     return kind == Kind::kList || kind == Kind::kTuple;
   }
@@ -112,6 +115,14 @@ struct Value {
   }
 };
 
+// How the numbers of a quantized tensor are stored as integers:
+// (integer - zero_point) * scale.
+struct Quantization {
+  Tensor scale;       // f32: a scalar, or one per slice of an axis
+  Tensor zero_point;  // i32, of the same shape
+  int axis = -1;      // of them; -1: they are scalars
+};
+
 // A tensor with identity. A view reads and writes another tensor.
 struct Cell {
   Tensor value;  // for a view: its value at `stamp`
@@ -123,8 +134,26 @@ struct Cell {
   std::function<Tensor(Tensor base)> read;
   // Returns the base's new value; absent if this view cannot be written to.
   std::function<Tensor(Tensor base, Tensor value)> write;
+  // Of views: how far apart in memory neighbours along each axis are, in
+  // elements. Tensors that are no views are row-major.
+  Shape strides;
   int views = 0;  // length of the chain of views of views
+  // Absent: the tensor is not quantized.
+  std::shared_ptr<const Quantization> quantization;
+  // True: the tensor is one of complex numbers, whose real and imaginary parts
+  // are the two elements of the last dim of `value`.
+  bool is_complex = false;
+
+  bool is_quantized() const { return quantization != nullptr; }
 };
+
+inline bool Value::is_quantized() const {
+  return is_tensor() && cell->is_quantized();
+}
+
+inline bool Value::is_complex() const {
+  return is_tensor() && cell->is_complex;
+}
 
 struct List {
   std::vector<Value> items;

@@ -1,5 +1,8 @@
 #include "frontends/torchscript/views.h"
 
+#include <optional>
+#include <utility>
+
 namespace ember::torchscript {
 namespace {
 
@@ -37,6 +40,43 @@ Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
                      ops::Gather(part, index, axis), base);
 }
 
+// The strides of elements in another shape, where they are as many; nullopt if
+// no strides reach them in that order.
+std::optional<Shape> StridesAs(const Shape& shape, const Shape& strides,
+                               const Shape& wanted) {
+  if (shape.size() != strides.size()) return std::nullopt;
+  if (shape.empty()) return RowMajorStrides(wanted);
+  // From the last axis on, runs of axes that are as one.
+  Shape result(wanted.size());
+  size_t next = wanted.size();
+  Dim run(1);
+  Dim filled(1);
+  Dim step = strides.back();
+  for (size_t i = shape.size(); i-- > 0;) {
+    run = run * shape[i];
+    const bool goes_on =
+        i > 0 && (shape[i - 1] == Dim(1) || strides[i - 1] == run * step);
+    if (goes_on) continue;
+    while (next > 0 && (filled != run || wanted[next - 1] == Dim(1))) {
+      --next;
+      result[next] = filled * step;
+      filled = filled * wanted[next];
+    }
+    if (filled != run) return std::nullopt;
+    if (i > 0) step = strides[i - 1];
+    run = filled = Dim(1);
+  }
+  if (next > 0) return std::nullopt;
+  return result;
+}
+
+Value ReshapedAs(Call& c, Cell& base, const Shape& shape, Shape strides) {
+  return c.machine().NewView(
+      base, std::move(strides),
+      [shape](Tensor x) { return ops::Reshape(x, shape); },
+      [](Tensor x, Tensor part) { return ops::Reshape(part, x.shape()); });
+}
+
 }  // namespace
 
 bool CheckNewRank(Call& c, size_t rank) {
@@ -51,19 +91,35 @@ Value ReshapedView(Call& c, std::string_view name, const Shape& shape) {
   if (!c.ok()) return {};
   if (!value.is_tensor())
     return c.machine().NewTensor(ops::Reshape(c.tensor(name), shape));
-  return c.machine().NewView(
-      *value.cell, [shape](Tensor base) { return ops::Reshape(base, shape); },
-      [](Tensor base, Tensor part) {
-        return ops::Reshape(part, base.shape());
-      });
+  Cell& base = *value.cell;
+  const std::optional<Shape> strides =
+      StridesAs(c.tensor(name).shape(), c.machine().StridesOf(base), shape);
+  return ReshapedAs(c, base, shape, strides.value_or(RowMajorStrides(shape)));
+}
+
+Value ReshapedViewOrCopy(Call& c, std::string_view name, const Shape& shape) {
+  const Value& value = c.value(name);
+  if (!c.ok()) return {};
+  if (value.is_tensor()) {
+    Cell& base = *value.cell;
+    std::optional<Shape> strides =
+        StridesAs(c.tensor(name).shape(), c.machine().StridesOf(base), shape);
+    if (strides) return ReshapedAs(c, base, shape, *std::move(strides));
+  }
+  return c.machine().NewTensor(ops::Reshape(c.tensor(name), shape));
 }
 
 Value PermutedView(Call& c, std::string_view name,
                    const std::vector<int64_t>& order) {
   if (!c.ok()) return {};
   const std::vector<int64_t> back = InverseOrder(order);
+  Cell& cell = *c.value(name).cell;
+  const Shape before = c.machine().StridesOf(cell);
+  Shape strides;
+  for (const int64_t axis : order)
+    strides.push_back(before[static_cast<size_t>(axis)]);
   return c.machine().NewView(
-      *c.value(name).cell,
+      cell, std::move(strides),
       [order](Tensor base) { return ops::Transpose(base, order); },
       [back](Tensor, Tensor part) { return ops::Transpose(part, back); });
 }
@@ -71,8 +127,12 @@ Value PermutedView(Call& c, std::string_view name,
 Value SlicedView(Call& c, std::string_view name, int axis, const Dim& start,
                  const Dim& size, int64_t step) {
   if (!c.ok()) return {};
+  Cell& cell = *c.value(name).cell;
+  Shape strides = c.machine().StridesOf(cell);
+  strides[static_cast<size_t>(axis)] =
+      strides[static_cast<size_t>(axis)] * Dim(step);
   return c.machine().NewView(
-      *c.value(name).cell,
+      cell, std::move(strides),
       [=](Tensor base) {
         if (size == base.dim(axis) && step == 1) return base;
         return ops::SliceAxis(base, axis, start, size, step);
@@ -84,8 +144,11 @@ Value SlicedView(Call& c, std::string_view name, int axis, const Dim& start,
 
 Value SelectedView(Call& c, std::string_view name, int axis, const Dim& index) {
   if (!c.ok()) return {};
+  Cell& cell = *c.value(name).cell;
+  Shape strides = c.machine().StridesOf(cell);
+  strides.erase(strides.begin() + axis);
   return c.machine().NewView(
-      *c.value(name).cell,
+      cell, std::move(strides),
       [=](Tensor base) {
         return ops::Squeeze(ops::SliceAxis(base, axis, index, Dim(1)), {axis});
       },
@@ -95,12 +158,40 @@ Value SelectedView(Call& c, std::string_view name, int axis, const Dim& index) {
       });
 }
 
+Value SelectedViewByData(Call& c, std::string_view name, int axis,
+                         const Tensor& index) {
+  if (!c.ok()) return {};
+  Cell& cell = *c.value(name).cell;
+  Shape strides = c.machine().StridesOf(cell);
+  strides.erase(strides.begin() + axis);
+  Machine* machine = &c.machine();
+  return c.machine().NewView(
+      cell, std::move(strides),
+      [=](Tensor base) {
+        return ops::Gather(base, machine->Inside(index), axis);
+      },
+      [=](Tensor base, Tensor part) {
+        const Tensor place = ops::AlongAxis(
+            IotaVector(base.builder(), base.dim(axis), DType::kI64), axis,
+            base.rank());
+        return ops::Select(ops::Equal(place, machine->Inside(index)),
+                           ops::Unsqueeze(part, {axis}), base);
+      });
+}
+
 Value ExpandedView(Call& c, std::string_view name, const Shape& shape) {
   const Tensor x = c.tensor(name);
   if (!c.ok()) return {};
   if (x.shape() == shape) return c.value(name);
+  Cell& cell = *c.value(name).cell;
+  // Repeated elements lie at one place.
+  Shape strides = c.machine().StridesOf(cell);
+  strides.insert(strides.begin(), shape.size() - strides.size(), Dim(0));
+  const size_t added = shape.size() - x.shape().size();
+  for (size_t i = added; i < shape.size(); ++i)
+    if (x.shape()[i - added] != shape[i]) strides[i] = Dim(0);
   return c.machine().NewView(
-      *c.value(name).cell,
+      cell, std::move(strides),
       [shape](Tensor base) { return ops::Broadcast(base, shape); }, nullptr);
 }
 

@@ -21,6 +21,8 @@ namespace ember::torchscript {
 bool CheckNewRank(Call& c, size_t rank);
 
 Value ReshapedView(Call& c, std::string_view name, const Shape& shape);
+// A view where the elements lie in memory so that there is one, else a copy.
+Value ReshapedViewOrCopy(Call& c, std::string_view name, const Shape& shape);
 Value PermutedView(Call& c, std::string_view name,
                    const std::vector<int64_t>& order);
 // Returns the elements start, start + step … of an axis.
@@ -28,6 +30,9 @@ Value SlicedView(Call& c, std::string_view name, int axis, const Dim& start,
                  const Dim& size, int64_t step);
 // Returns one slice, without its axis.
 Value SelectedView(Call& c, std::string_view name, int axis, const Dim& index);
+// The same of a slice that only the run knows, i64[] from 0 on.
+Value SelectedViewByData(Call& c, std::string_view name, int axis,
+                         const Tensor& index);
 // Returns repeated elements. The view cannot be written to.
 Value ExpandedView(Call& c, std::string_view name, const Shape& shape);
 

@@ -12,8 +12,9 @@ void AddImportFlags(Flags& flags, ImportFlags* values) {
             "Pins dims of an input that the model leaves open; '?' leaves one "
             "open. Random inputs\nhave this shape, with 1 for each open dim. "
             "An input for which\nthe model has a value (an ONNX initializer) "
-            "is one of the module, too, if it is named\nhere. May be "
-            "repeated.");
+            "is one of the module, too, if it is named\nhere. "
+            "x=5xi64 also gives the type, if the model does not "
+            "(TorchScript). May be repeated.");
   flags.Add("separate-dims", &values->separate_dims,
             "Open dims of inputs that the model gives one name need not be "
             "equal.");

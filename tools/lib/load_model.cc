@@ -174,48 +174,106 @@ Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
   return OkStatus();
 }
 
-// Pins the dims of the inputs `open` to those of their values. What is wrong
-// with a value is said when it is bound.
+// Returns the input that takes the value: the one that it names, or else the
+// next in order that no value has taken, or null.
+const frontends::InputInfo* InputOf(
+    const NamedTensor& value, const std::vector<frontends::InputInfo>& inputs,
+    const std::set<std::string>& taken) {
+  const auto at = std::ranges::find_if(inputs, [&](const auto& input) {
+    return value.name ? input.name == *value.name
+                      : !input.has_value && !taken.contains(input.name);
+  });
+  return at == inputs.end() ? nullptr : &*at;
+}
+
+// Returns the values of --input. A value that cannot be read is left out: the
+// error is reported when it is bound.
+std::vector<NamedTensor> ReadValues(const std::vector<std::string>& specs) {
+  RandomTensors random(0);
+  std::vector<NamedTensor> values;
+  for (const std::string& spec : specs) {
+    StatusOr<NamedTensor> value = ReadTensorSpec(spec, random);
+    if (value.ok()) values.push_back(*std::move(value));
+  }
+  return values;
+}
+
+// Pins the dims of the inputs `open` to those of their values.
 void PinToValues(const std::vector<frontends::InputInfo>& inputs,
                  const std::set<std::string>& open,
-                 const std::vector<std::string>& specs,
+                 const std::vector<NamedTensor>& values,
                  frontends::ImportOptions& import) {
-  if (open.empty()) return;
   std::set<std::string> taken;
-  RandomTensors random(0);
-  for (const std::string& spec : specs) {
-    const StatusOr<NamedTensor> value = ReadTensorSpec(spec, random);
-    if (!value.ok()) continue;
-    // A value without a name is for the next input in order.
-    std::string name = value->name.value_or("");
-    for (size_t i = 0; !value->name && name.empty() && i < inputs.size(); ++i) {
-      if (!inputs[i].has_value && !taken.contains(inputs[i].name))
-        name = inputs[i].name;
-    }
-    taken.insert(name);
-    if (!open.contains(name)) continue;
-    const std::vector<int64_t>& dims = value->tensor.dims;
-    import.input_shapes[name] = {dims.begin(), dims.end()};
+  for (const NamedTensor& value : values) {
+    const frontends::InputInfo* input = InputOf(value, inputs, taken);
+    if (input == nullptr) continue;
+    taken.insert(input->name);
+    const std::vector<int64_t>& dims = value.tensor.dims;
+    if (open.contains(input->name))
+      import.input_shapes[input->name] = {dims.begin(), dims.end()};
   }
 }
 
-// Returns the inputs of which the model does not give the rank, nor the user
-// the shape, and those whose value the user gives in place of the model's.
-std::set<std::string> InputsToName(
-    const std::vector<frontends::InputInfo>& inputs,
-    const std::vector<std::string>& specs,
-    const frontends::ImportOptions& import) {
-  std::set<std::string> open;
-  for (const frontends::InputInfo& input : inputs) {
-    const bool is_given =
-        std::any_of(specs.begin(), specs.end(), [&](const std::string& spec) {
-          return spec.starts_with(input.name + "=");
-        });
-    if ((input.has_value ? is_given : !input.has_rank) &&
-        !import.input_shapes.contains(input.name))
-      open.insert(input.name);
+// True if the import needs the value of the input: the model does not give its
+// rank or type, can run without it, or has a value that this one replaces.
+bool NeedsValue(const frontends::InputInfo& input,
+                const std::vector<std::string>& specs) {
+  const auto names_it = [&](const std::string& spec) {
+    return spec.starts_with(input.name + "=");
+  };
+  return !input.has_rank || !input.has_type || input.is_optional ||
+         (input.has_value && std::ranges::any_of(specs, names_it));
+}
+
+// Takes from the values of --input the dims and types that the model does not
+// give. Returns the model's inputs.
+StatusOr<std::vector<frontends::InputInfo>> TakeFromValues(
+    const std::string& path, const frontends::Format& format,
+    const std::vector<std::string>& specs, frontends::ImportOptions& import) {
+  EMBER_ASSIGN_OR_RETURN(std::vector<frontends::InputInfo> inputs,
+                         format.inputs(ModelPath(path), import));
+  if (std::ranges::none_of(inputs, [&](const frontends::InputInfo& input) {
+        return NeedsValue(input, specs);
+      }))
+    return inputs;
+  const std::vector<NamedTensor> values = ReadValues(specs);
+  // Names of values show how many items a list among the inputs has.
+  frontends::ImportOptions named = import;
+  for (const NamedTensor& value : values) {
+    if (!value.name) continue;
+    const std::vector<int64_t>& dims = value.tensor.dims;
+    named.input_shapes.try_emplace(*value.name, dims.begin(), dims.end());
   }
-  return open;
+  EMBER_ASSIGN_OR_RETURN(inputs, format.inputs(ModelPath(path), named));
+  std::set<std::string> taken;
+  for (const NamedTensor& value : values) {
+    const frontends::InputInfo* input = InputOf(value, inputs, taken);
+    if (input == nullptr) continue;
+    taken.insert(input->name);
+    const std::vector<int64_t>& dims = value.tensor.dims;
+    if (!input->has_rank || input->is_optional || input->has_value)
+      import.input_shapes.try_emplace(input->name, dims.begin(), dims.end());
+    if (!input->has_type && value.tensor.strings == nullptr)
+      import.input_types.try_emplace(input->name, value.tensor.type);
+  }
+  return inputs;
+}
+
+// Checks that the types that --shape gives are those of the graph's inputs.
+Status CheckTypes(const graph::Graph& graph,
+                  const std::vector<NamedShape>& shapes) {
+  for (const NamedShape& shape : shapes) {
+    if (!shape.type) continue;
+    for (const graph::Value* input : graph.inputs()) {
+      if (input->name() != shape.name || input->dtype() == *shape.type)
+        continue;
+      return InvalidArgumentError(
+          "--shape of input '" + shape.name + "': expected type " +
+          std::string(DTypeName(input->dtype())) + ", found " +
+          std::string(DTypeName(*shape.type)));
+    }
+  }
+  return OkStatus();
 }
 
 // Returns the inputs whose dims the import took not to be 1, because ranks
@@ -286,30 +344,31 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
   std::vector<std::string> notes;
   import.notes = &notes;
   import.progress = options.compile.progress;
-  for (const NamedShape& shape : options.shapes)
+  for (const NamedShape& shape : options.shapes) {
     import.input_shapes[shape.name] = shape.dims;
+    if (shape.type) import.input_types[shape.name] = *shape.type;
+  }
   for (const NamedTensor& value : options.values)
     EMBER_RETURN_IF_ERROR(AddValue(value, import));
   std::vector<frontends::InputInfo> inputs;
   if (!options.inputs.empty()) {
     StatusOr<std::vector<frontends::InputInfo>> infos =
-        format->inputs(ModelPath(path), import);
+        TakeFromValues(path, *format, options.inputs, import);
     if (!infos.ok()) return Named(path, infos.status());
     inputs = *std::move(infos);
-    PinToValues(inputs, InputsToName(inputs, options.inputs, import),
-                options.inputs, import);
   }
   StatusOr<graph::Graph> graph = format->import(ModelPath(path), import);
   if (graph.ok() && !inputs.empty()) {
     // Ranks that depend on dims are those of this run.
     const std::set<std::string> deciding = InputsOfRanks(*graph);
     if (!deciding.empty()) {
-      PinToValues(inputs, deciding, options.inputs, import);
+      PinToValues(inputs, deciding, ReadValues(options.inputs), import);
       notes.clear();
       graph = format->import(ModelPath(path), import);
     }
   }
   if (!graph.ok()) return Named(path, graph.status());
+  EMBER_RETURN_IF_ERROR(Named(path, CheckTypes(*graph, options.shapes)));
   for (const std::string& note : notes)
     std::fprintf(stderr, "%s: note: %s\n", path.c_str(), note.c_str());
   return graph;
@@ -324,7 +383,7 @@ StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
   if (!inputs.ok()) return Named(path, inputs.status());
   std::vector<std::string> names;
   for (const frontends::InputInfo& input : *inputs)
-    if (!input.has_value) names.push_back(input.name);
+    if (!input.has_value && !input.is_optional) names.push_back(input.name);
   return names;
 }
 

@@ -41,10 +41,9 @@ struct LoadOptions {
   // All of these are for models that are compiled here:
   std::vector<NamedShape> shapes;   // pins dims of inputs
   std::vector<NamedTensor> values;  // inputs that become constants, by name
-  // Of --input (tensor_spec.h). An input has the dims of the value that it will
-  // be given if the model does not even give its rank, has a value for it that
-  // this one replaces, or takes another rank somewhere if one of its open dims
-  // is 1 (compiler/graph/unit_dims.h).
+  // The values of --input (tensor_spec.h). An input of which the model does not
+  // give the rank, or the element type, has those of its value; an input that
+  // the model can do without is there where it has a value.
   std::vector<std::string> inputs;
   std::string entry;           // frontends::ImportOptions::entry
   bool separate_dims = false;  // frontends::ImportOptions::separate_dims
@@ -55,8 +54,8 @@ struct LoadOptions {
 // Imports a model. Paths are as the user typed them (tools/lib/paths.h).
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const LoadOptions& options);
-// Returns the names of the inputs in the model's order, also for a model that
-// cannot be imported.
+// Names of the inputs that the model needs, in its order; the model need not be
+// one that can be imported.
 StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
                                                    const LoadOptions& options);
 

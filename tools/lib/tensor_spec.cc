@@ -274,13 +274,17 @@ StatusOr<NamedShape> ParseShapeSpec(std::string_view spec) {
   NamedShape result;
   const auto malformed = [&spec] {
     return InvalidArgumentError("'" + std::string(spec) +
-                                "': expected NAME=1x3x224x224");
+                                "': expected NAME=1x3x224x224 or "
+                                "NAME=1x3xi64");
   };
   if (equals == std::string_view::npos || equals == 0) return malformed();
   result.name = std::string(spec.substr(0, equals));
   const std::string_view text = spec.substr(equals + 1);
   if (text.empty()) return result;
-  for (std::string_view part : Split(text, 'x')) {
+  std::vector<std::string_view> parts = Split(text, 'x');
+  result.type = DTypeFromName(parts.back());
+  if (result.type) parts.pop_back();
+  for (std::string_view part : parts) {
     const std::optional<int64_t> extent = ParseExtent(part);
     if (!extent && part != "?") return malformed();
     result.dims.push_back(extent);

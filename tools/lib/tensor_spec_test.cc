@@ -115,16 +115,21 @@ TEST_F(TensorSpecTest, ShapesAndPaths) {
             (std::vector<std::optional<int64_t>>{1, std::nullopt, 3}));
   EXPECT_TRUE(ParseShapeSpec("x=")->dims.empty());
   EXPECT_EQ(ParseShapeSpec("1x3").status().message(),
-            "'1x3': expected NAME=1x3x224x224");
+            "'1x3': expected NAME=1x3x224x224 or NAME=1x3xi64");
   EXPECT_EQ(ParseShapeSpec("x=1xN").status().message(),
-            "'x=1xN': expected NAME=1x3x224x224");
+            "'x=1xN': expected NAME=1x3x224x224 or NAME=1x3xi64");
+  EXPECT_EQ(ParseShapeSpec("x=1x?xi64")->dims.size(), 2u);
+  EXPECT_EQ(ParseShapeSpec("x=1x?xi64")->type, DType::kI64);
+  EXPECT_EQ(ParseShapeSpec("x=bool")->type, DType::kBool);
+  EXPECT_TRUE(ParseShapeSpec("x=bool")->dims.empty());
+  EXPECT_EQ(ParseShapeSpec("x=3")->type, std::nullopt);
   EXPECT_EQ(ParsePathSpec("@a.npy")->path, "a.npy");
   EXPECT_EQ(ParsePathSpec("y=@a.npy")->name, "y");
   EXPECT_EQ(ParsePathSpec("a.npy").status().message(),
             "'a.npy': expected [NAME=]@FILE");
   EXPECT_EQ(ParseShapeFlags({"x=1x3", "y="})->size(), 2u);
   EXPECT_EQ(ParseShapeFlags({"x=1x3", "1x3"}).status().message(),
-            "--shape: '1x3': expected NAME=1x3x224x224");
+            "--shape: '1x3': expected NAME=1x3x224x224 or NAME=1x3xi64");
 }
 
 TEST_F(TensorSpecTest, Strings) {

@@ -1,0 +1,37 @@
+// Images sampled at computed positions, the positions of an affine map, and
+// windows added up to an image.
+//
+//   Tensor grid = AffineGrid(theta, {height, width}, /*align_corners=*/false);
+//   Tensor y = GridSample(x, grid, {.mode = "linear", .padding = "zeros"});
+//
+// Positions are in [-1, 1] along each axis, that of the last axis first; the
+// ends are the middles of the outer elements (align_corners) or their borders.
+// An operand that does not fit is an error of the graph builder.
+#ifndef EMBER_FRONTENDS_OPS_SAMPLING_H_
+#define EMBER_FRONTENDS_OPS_SAMPLING_H_
+
+#include <string>
+
+#include "frontends/ops/tensor.h"
+#include "frontends/ops/windows.h"
+
+namespace ember::ops {
+
+struct GridSampleSpec {
+  std::string mode;     // nearest, linear or cubic
+  std::string padding;  // zeros, border or reflection
+  bool align_corners = false;
+};
+// x [N, C, spatial…] at positions [N, points…, spatial axes]: [N, C, points…].
+Tensor GridSample(Tensor x, Tensor positions, const GridSampleSpec& spec);
+
+// theta [N, d, d + 1] of d axes: the positions of points, [N, points…, d].
+Tensor AffineGrid(Tensor theta, const Shape& points, bool align_corners);
+
+// x [N, C * window's elements, windows]: the sum of all windows in an image,
+// [N, C, image…].
+Tensor ColumnsToImage(Tensor x, const Shape& image, const Window& window);
+
+}  // namespace ember::ops
+
+#endif  // EMBER_FRONTENDS_OPS_SAMPLING_H_

@@ -1,0 +1,138 @@
+#include "frontends/torchscript/complex_values.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace ember::torchscript {
+namespace {
+
+// Operators that do the same with both parts.
+constexpr std::string_view kByParts[] = {
+    "aten::neg",          "aten::sum",          "aten::mean",
+    "aten::cumsum",       "aten::cat",          "aten::concat",
+    "aten::stack",        "aten::chunk",        "aten::clone",
+    "aten::contiguous",   "aten::detach",       "aten::cpu",
+    "aten::expand",       "aten::expand_as",    "aten::flatten",
+    "aten::flip",         "aten::gather",       "aten::index",
+    "aten::index_select", "aten::movedim",      "aten::narrow",
+    "aten::permute",      "aten::repeat",       "aten::reshape",
+    "aten::roll",         "aten::select",       "aten::slice",
+    "aten::split",        "aten::squeeze",      "aten::t",
+    "aten::tile",         "aten::transpose",    "aten::unbind",
+    "aten::unflatten",    "aten::unsqueeze",    "aten::view",
+    "aten::zeros_like",   "aten::fft_fftshift", "aten::fft_ifftshift",
+};
+// Operators that add what both operands have of a part.
+constexpr std::string_view kSums[] = {"aten::add", "aten::sub"};
+// Questions that the real part answers as well.
+constexpr std::string_view kQuestions[] = {
+    "aten::size",          "aten::dim",           "aten::numel",
+    "aten::len",           "prim::shape",         "prim::ndim",
+    "prim::device",        "aten::is_contiguous", "prim::layout",
+    "prim::requires_grad", "prim::is_cuda",       "prim::is_cpu",
+};
+
+bool IsAmong(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+bool HoldsComplex(const Value& value) {
+  if (value.is_complex()) return true;
+  return value.is_sequence() &&
+         std::ranges::any_of(value.list->items, [](const Value& item) {
+           return item.is_complex();
+         });
+}
+
+Tensor PartOf(Machine& machine, const Value& value, int part) {
+  const Tensor x = machine.Read(*value.cell);
+  if (!machine.ok() || x.rank() == 0) return x;
+  const int last = x.rank() - 1;
+  return ops::Squeeze(ops::SliceAxis(x, last, Dim(part), Dim(1)), {last});
+}
+// The value with the part of each tensor in it; of real ones the tensor, or 0.
+Value WithPart(Machine& machine, const Value& value, int part, bool adds,
+               int depth = 0) {
+  if (value.is_complex())
+    return machine.NewTensor(PartOf(machine, value, part));
+  if (adds && part == 1 && value.is_tensor()) {
+    const Tensor x = machine.Read(*value.cell);
+    return machine.NewTensor(ops::Broadcast(x.Like(0), x.shape()));
+  }
+  if (adds && part == 1 && value.is_number()) return Value::Float(0);
+  // Lists may hold one another.
+  if (!value.is_sequence() || depth > kMaxListDepth || !machine.Charge(1))
+    return value;
+  std::vector<Value> items;
+  const std::vector<Value> given = value.list->items;
+  for (const Value& item : given)
+    items.push_back(WithPart(machine, item, part, adds, depth + 1));
+  return value.is(Value::Kind::kTuple) ? machine.NewTuple(std::move(items))
+                                       : machine.NewList(std::move(items));
+}
+Value Joined(Machine& machine, const Value& real, const Value& imaginary,
+             int depth = 0) {
+  if (real.is_tensor() && imaginary.is_tensor()) {
+    return NewComplex(
+        machine, {machine.Read(*real.cell), machine.Read(*imaginary.cell)});
+  }
+  if (!real.is_sequence() || !imaginary.is_sequence() ||
+      real.list->items.size() != imaginary.list->items.size() ||
+      depth > kMaxListDepth || !machine.Charge(1))
+    return real;
+  std::vector<Value> items;
+  for (size_t i = 0; i < real.list->items.size(); ++i)
+    items.push_back(Joined(machine, real.list->items[i],
+                           imaginary.list->items[i], depth + 1));
+  return real.is(Value::Kind::kTuple) ? machine.NewTuple(std::move(items))
+                                      : machine.NewList(std::move(items));
+}
+
+}  // namespace
+
+ops::ComplexParts PartsOf(Machine& machine, const Value& value) {
+  if (!value.is_complex()) return {machine.ToTensor(value), {}};
+  return {PartOf(machine, value, 0), PartOf(machine, value, 1)};
+}
+
+Value NewComplex(Machine& machine, const ops::ComplexParts& parts) {
+  if (!machine.ok()) return {};
+  const int rank = parts.real.rank();
+  const Tensor imaginary =
+      parts.imaginary ? parts.imaginary
+                      : ops::Broadcast(parts.real.Like(0), parts.real.shape());
+  return machine.NewComplex(ops::Concat(
+      {ops::Unsqueeze(parts.real, {rank}), ops::Unsqueeze(imaginary, {rank})},
+      rank));
+}
+
+bool HasComplex(const std::vector<Argument>& arguments) {
+  return std::ranges::any_of(arguments, [](const Argument& argument) {
+    return HoldsComplex(argument.value);
+  });
+}
+
+std::optional<Value> CallOnComplex(
+    Machine& machine, const std::string& name,
+    const std::vector<Argument>& arguments,
+    const std::function<Value(const std::string&,
+                              const std::vector<Argument>&)>& call) {
+  const bool adds = IsAmong(kSums, name);
+  const bool asks = IsAmong(kQuestions, name);
+  if (!adds && !asks && !IsAmong(kByParts, name)) return std::nullopt;
+  const auto of_part = [&](int part) {
+    std::vector<Argument> real = arguments;
+    for (Argument& argument : real) {
+      const bool is_operand = argument.keyword.empty();
+      argument.value =
+          WithPart(machine, argument.value, part, adds && is_operand);
+    }
+    return machine.ok() ? call(name, real) : Value();
+  };
+  const Value real = of_part(0);
+  if (asks || !machine.ok()) return real;
+  return Joined(machine, real, of_part(1));
+}
+
+}  // namespace ember::torchscript

@@ -1,0 +1,211 @@
+#include "frontends/torchscript/quantized_values.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "frontends/ops/quantization.h"
+
+namespace ember::torchscript {
+namespace {
+
+// Operators that take quantized tensors as they are, beside those of the
+// namespace quantized and those of prim: questions about a tensor, and what
+// keeps values without looking into them.
+constexpr std::string_view kAsTheyAre[] = {
+    "aten::dequantize",
+    "aten::int_repr",
+    "aten::q_scale",
+    "aten::q_zero_point",
+    "aten::size",
+    "aten::dim",
+    "aten::len",
+    "aten::numel",
+    "aten::stride",
+    "aten::is_contiguous",
+    "aten::is_floating_point",
+    "aten::append",
+    "aten::insert",
+    "aten::extend",
+    "aten::list",
+    "aten::dict",
+    "aten::copy",
+    "aten::pop",
+    "aten::values",
+    "aten::items",
+    "aten::_set_item",
+    "aten::__getitem__",
+    "aten::__is__",
+    "aten::__isnot__",
+    "aten::_unwrap_optional",
+};
+// Operators whose results are elements of their operand.
+constexpr std::string_view kMovement[] = {
+    "aten::alias",
+    "aten::chunk",
+    "aten::clone",
+    "aten::contiguous",
+    "aten::cpu",
+    "aten::detach",
+    "aten::dropout",
+    "aten::expand",
+    "aten::expand_as",
+    "aten::feature_dropout",
+    "aten::flatten",
+    "aten::flip",
+    "aten::gather",
+    "aten::index",
+    "aten::index_select",
+    "aten::masked_select",
+    "aten::max_pool1d",
+    "aten::max_pool2d",
+    "aten::max_pool3d",
+    "aten::movedim",
+    "aten::narrow",
+    "aten::permute",
+    "aten::pixel_shuffle",
+    "aten::pixel_unshuffle",
+    "aten::repeat",
+    "aten::reshape",
+    "aten::roll",
+    "aten::select",
+    "aten::slice",
+    "aten::split",
+    "aten::squeeze",
+    "aten::t",
+    "aten::tile",
+    "aten::transpose",
+    "aten::unbind",
+    "aten::unflatten",
+    "aten::unsqueeze",
+    "aten::upsample_nearest1d",
+    "aten::upsample_nearest2d",
+    "aten::upsample_nearest3d",
+    "aten::view",
+    "aten::channel_shuffle",
+};
+
+bool IsAmong(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+bool HoldsQuantized(const Value& value) {
+  if (value.is_quantized()) return true;
+  return value.is_sequence() &&
+         std::ranges::any_of(value.list->items, [](const Value& item) {
+           return item.is_quantized();
+         });
+}
+// The first quantized tensor among arguments.
+const Value* FirstQuantized(const std::vector<Argument>& arguments) {
+  for (const Argument& argument : arguments) {
+    if (argument.value.is_quantized()) return &argument.value;
+    if (!argument.value.is_sequence()) continue;
+    for (const Value& item : argument.value.list->items)
+      if (item.is_quantized()) return &item;
+  }
+  return nullptr;
+}
+
+// The value with what `change` gives for each tensor in it. Lists may hold one
+// another.
+Value Changed(Machine& machine, const Value& value,
+              const std::function<Value(const Value&)>& change, int depth = 0) {
+  if (value.is_tensor()) return change(value);
+  if (!value.is_sequence() || depth > kMaxListDepth || !machine.Charge(1))
+    return value;
+  std::vector<Value> items;
+  const std::vector<Value> given = value.list->items;
+  for (const Value& item : given)
+    items.push_back(Changed(machine, item, change, depth + 1));
+  return value.is(Value::Kind::kTuple) ? machine.NewTuple(std::move(items))
+                                       : machine.NewList(std::move(items));
+}
+
+// Functions with a known range have a scale of their own for their results.
+Quantization ResultOf(Machine& machine, std::string_view name,
+                      const Value& like, DType type) {
+  const auto fixed = [&](double scale, double zero_point) {
+    graph::GraphBuilder& builder = machine.builder();
+    return Quantization{
+        .scale = {&builder, builder.Scalar(scale, DType::kF32)},
+        .zero_point = {&builder, builder.Scalar(zero_point, DType::kI32)}};
+  };
+  const bool is_signed = type == DType::kI8;
+  if (name == "aten::sigmoid" || name == "aten::hardsigmoid")
+    return fixed(1.0 / 256, is_signed ? -128 : 0);
+  if (name == "aten::tanh") return fixed(2.0 / 256, is_signed ? 0 : 128);
+  return *like.cell->quantization;
+}
+
+}  // namespace
+
+Tensor AlongItsAxis(Machine& machine, const Tensor& parameter, int axis,
+                    int rank) {
+  const Tensor inside = machine.Inside(parameter);
+  return axis < 0 || inside.rank() != 1 ? inside
+                                        : ops::AlongAxis(inside, axis, rank);
+}
+
+Tensor Dequantized(Machine& machine, const Value& value) {
+  if (!value.is_quantized()) return machine.ToTensor(value);
+  const Tensor x = machine.Read(*value.cell);
+  const Quantization& q = *value.cell->quantization;
+  return ops::Dequantize(x, AlongItsAxis(machine, q.scale, q.axis, x.rank()),
+                         AlongItsAxis(machine, q.zero_point, q.axis, x.rank()));
+}
+
+Tensor QuantizedIntegers(Machine& machine, const Tensor& x,
+                         const Quantization& quantization, DType type) {
+  const Tensor scale =
+      AlongItsAxis(machine, quantization.scale, quantization.axis, x.rank());
+  const Tensor zero_point = AlongItsAxis(machine, quantization.zero_point,
+                                         quantization.axis, x.rank());
+  return ops::RoundToQuantized(ops::Cast(x, DType::kF32) * (1.0 / scale),
+                               zero_point, type);
+}
+
+bool HasQuantized(const std::vector<Argument>& arguments) {
+  return std::ranges::any_of(arguments, [](const Argument& argument) {
+    return HoldsQuantized(argument.value);
+  });
+}
+
+std::optional<Value> CallOnQuantized(Machine& machine, const std::string& name,
+                                     const std::vector<Argument>& arguments,
+                                     const CallFunction& call) {
+  if (name.starts_with("quantized::") || name.starts_with("prim::") ||
+      IsAmong(kAsTheyAre, name))
+    return std::nullopt;
+  const Value* first = FirstQuantized(arguments);
+  if (first == nullptr) return std::nullopt;
+  const Value like = *first;
+  const DType type = machine.Read(*like.cell).dtype();
+  const bool in_place = name.ends_with('_') && !name.ends_with("__");
+  const std::string plain = in_place ? name.substr(0, name.size() - 1) : name;
+  const bool moves =
+      IsAmong(kMovement, plain) && like.cell->quantization->axis < 0;
+  std::vector<Argument> real = arguments;
+  for (Argument& argument : real) {
+    argument.value = Changed(machine, argument.value, [&](const Value& tensor) {
+      if (!tensor.is_quantized()) return tensor;
+      return machine.NewTensor(moves ? machine.Read(*tensor.cell)
+                                     : Dequantized(machine, tensor));
+    });
+  }
+  const Value given = call(plain, real);
+  if (!machine.ok()) return Value();
+  const Quantization quantization = ResultOf(machine, plain, like, type);
+  const Value result = Changed(machine, given, [&](const Value& tensor) {
+    const Tensor y = machine.Read(*tensor.cell);
+    if (moves) return machine.NewQuantized(y, quantization);
+    if (!y.is_float() || !machine.ok()) return tensor;
+    return machine.NewQuantized(
+        QuantizedIntegers(machine, y, quantization, type), quantization);
+  });
+  if (!in_place || !result.is_tensor() || !machine.ok()) return result;
+  machine.Write(*like.cell, machine.Read(*result.cell));
+  return like;
+}
+
+}  // namespace ember::torchscript

@@ -1,0 +1,452 @@
+// Running extremes, quantiles, norms of vectors and matrices, histograms,
+// distances.
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "frontends/torchscript/operator_table.h"
+#include "frontends/torchscript/promotion.h"
+
+namespace ember::torchscript {
+namespace {
+
+Tensor IsNan(const Tensor& x) { return ops::Unary(Opcode::kIsNan, x); }
+
+// The largest (or smallest) element so far along an axis, and its place, which
+// is the last one of equal elements. What follows a NaN is NaN.
+Value RunningExtreme(Call& c, Opcode opcode, double worst) {
+  const Tensor given = c.tensor("self");
+  const int axis = c.axis("dim", given.rank());
+  if (!c.ok()) return {};
+  Machine& machine = c.machine();
+  if (given.rank() == 0) {
+    return machine.NewTuple(
+        {c.value("self"), machine.NewTensor(c.Number(0, DType::kI64))});
+  }
+  const bool is_bool = given.dtype() == DType::kBool;
+  const Tensor x = is_bool ? ops::Cast(given, DType::kU8) : given;
+  const bool is_float = x.is_float();
+  if (!is_float) {
+    // The identity is one of the type's own numbers.
+    const bool is_wide = x.dtype() == DType::kI64;
+    const double most = x.dtype() == DType::kU8    ? 255
+                        : x.dtype() == DType::kI8  ? 127
+                        : x.dtype() == DType::kI16 ? 32767
+                                                   : 2147483647.0;
+    worst = worst < 0 ? (x.dtype() == DType::kU8 ? 0 : -most) : most;
+    if (is_wide) worst *= 4294967296.0;
+  }
+  const Tensor best = ops::InclusiveScan(x, axis, opcode, worst);
+  const Tensor place = ops::AlongAxis(
+      IotaVector(c.builder(), x.dim(axis), DType::kI64), axis, x.rank());
+  Tensor is_best = ops::Equal(x, best);
+  if (is_float) is_best = ops::Or(is_best, IsNan(x));
+  const Tensor where =
+      ops::Select(is_best, place, ops::Broadcast(place.Like(0), x.shape()));
+  const Tensor index = ops::InclusiveScan(where, axis, Opcode::kMaximum, 0);
+  return machine.NewTuple(
+      {machine.NewTensor(is_bool ? ops::Cast(best, DType::kBool) : best),
+       machine.NewTensor(index)});
+}
+Value CumulativeMaximum(Call& c) {
+  return RunningExtreme(c, Opcode::kMaximum,
+                        -std::numeric_limits<double>::infinity());
+}
+Value CumulativeMinimum(Call& c) {
+  return RunningExtreme(c, Opcode::kMinimum,
+                        std::numeric_limits<double>::infinity());
+}
+
+// Values below which the fractions `q` of an axis lie. skips_nan: of those
+// elements that are numbers; else NaN where there is one.
+Tensor QuantileOf(Call& c, bool skips_nan) {
+  Tensor x = c.tensor("self");
+  const Value& given = c.value("q");
+  const std::string mode = c.text("interpolation");
+  const bool keep = c.flag("keepdim");
+  if (!c.ok()) return x;
+  const int rank = x.rank();
+  const bool has_axis = c.has("dim");
+  int axis = has_axis ? c.axis("dim", rank) : 0;
+  if (!has_axis || rank == 0) {
+    x = ops::Reshape(x, {graph::ElementCount(x.shape())});
+    axis = 0;
+  }
+  Tensor q =
+      given.is_tensor() ? c.tensor("q") : c.Number(c.number("q"), x.dtype());
+  if (!c.CheckRank("q", q, 0, 1)) return x;
+  const bool is_one = q.rank() == 0;
+  if (is_one) q = ops::Unsqueeze(q, {0});
+  // The axis last, sorted, with NaNs at its end.
+  std::vector<int64_t> order;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != axis) order.push_back(i);
+  order.push_back(axis);
+  x = ops::Transpose(x, order);
+  const int last = x.rank() - 1;
+  const Tensor nan = IsNan(x);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Value both = CallRow(
+      c, "aten::sort",
+      {{"self", c.machine().NewTensor(ops::Select(nan, x.Like(infinity), x))},
+       {"dim", Value::Int(Dim(last))}});
+  if (!c.ok()) return x;
+  const Tensor sorted = c.machine().Read(*both.list->items[0].cell);
+  const Tensor count =
+      ops::Reduce(ops::Cast(ops::Not(nan), x.dtype()), "sum", {last}, true);
+  const Tensor extent =
+      ops::Cast(ops::DimScalar(c.builder(), x.dim(last)), x.dtype());
+  const Tensor most = ops::Maximum((skips_nan ? count : extent) - 1.0, 0);
+  const Tensor along = ops::AlongAxis(q, last, x.rank());
+  Shape places = x.shape();
+  places.back() = q.dim(0);
+  const Tensor position = ops::Broadcast(along * most, places);
+  const auto at = [&](const Tensor& place) {
+    return Apply("gather_elements", {sorted, ops::Cast(place, DType::kI64)},
+                 {{"axis", int64_t{last}}});
+  };
+  const Tensor low = ops::Floor(position);
+  Tensor y;
+  if (mode == "lower") {
+    y = at(low);
+  } else if (mode == "higher") {
+    y = at(ops::Ceil(position));
+  } else if (mode == "nearest") {
+    y = at(ops::Round(position));
+  } else if (mode == "linear" || mode == "midpoint") {
+    const Tensor start = at(low);
+    const Tensor weight =
+        mode == "linear" ? position - low : position.Like(0.5);
+    const Tensor end = at(ops::Ceil(position));
+    y = ops::Select(ops::Equal(start, end), start,
+                    start + (end - start) * weight);
+  } else {
+    c.FailInvalid(
+        "interpolation: expected linear, lower, higher, midpoint or nearest, "
+        "found '" +
+        mode + "'");
+    return x;
+  }
+  const Tensor is_unknown =
+      skips_nan ? ops::Equal(count, 0) : ops::Less(count, extent);
+  y = ops::Select(is_unknown, y.Like(NAN), y);
+  // The quantiles first, the axis as 1 or not there.
+  std::vector<int64_t> front = {last};
+  for (int i = 0; i < last; ++i) front.push_back(i);
+  y = ops::Transpose(y, front);
+  if (is_one) y = ops::Squeeze(y, {0});
+  if (!keep) return y;
+  const int first = is_one ? 0 : 1;
+  if (has_axis) return ops::Unsqueeze(y, {first + axis});
+  Shape shape(y.shape().begin(), y.shape().begin() + first);
+  shape.resize(shape.size() + static_cast<size_t>(rank), Dim(1));
+  return ops::Reshape(y, shape);
+}
+Tensor Quantile(Call& c) { return QuantileOf(c, false); }
+Tensor NanQuantile(Call& c) { return QuantileOf(c, true); }
+
+Tensor NanMean(Call& c) {
+  const Tensor x = c.tensor("self");
+  const std::vector<int64_t> axes = c.axes("dim", x.rank());
+  const bool keep = c.flag("keepdim");
+  if (!c.ok()) return x;
+  const Tensor nan = IsNan(x);
+  const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
+  const Tensor count = ops::Cast(ops::Not(nan), wide.dtype());
+  return ops::Cast(
+      ops::Reduce(ops::Select(nan, wide.Like(0), wide), "sum", axes, keep) /
+          ops::Reduce(count, "sum", axes, keep),
+      x.dtype());
+}
+
+// Norms of matrices along two axes, and those of vectors.
+Tensor MatrixNorm(Call& c, const Tensor& x, double order, int rows, int columns,
+                  bool keep) {
+  const bool by_rows = std::isinf(order);
+  if (!by_rows && std::abs(order) != 1) {
+    c.FailUnsupported(
+        "ord: expected a matrix norm of order 1, -1, inf, -inf or 'fro', as "
+        "others need a decomposition of the matrix");
+    return x;
+  }
+  const int summed = by_rows ? columns : rows;
+  const int rest = by_rows ? rows : columns;
+  const Tensor sums = ops::Reduce(ops::Absolute(x), "sum", {summed}, true);
+  const Tensor best =
+      ops::Reduce(sums, order > 0 ? "maximum" : "minimum", {rest}, true);
+  if (keep) return best;
+  return ops::Squeeze(best, {std::min(rows, columns), std::max(rows, columns)});
+}
+Tensor VectorNorm(Call& c, const Tensor& x, const Value& order,
+                  const std::vector<int64_t>& axes, bool keep) {
+  std::vector<Value> dims;
+  for (const int64_t axis : axes) dims.push_back(Value::Int(Dim(axis)));
+  return CallTensorRow(c, "aten::linalg_vector_norm",
+                       {{"self", c.machine().NewTensor(x)},
+                        {"ord", order},
+                        {"dim", c.machine().NewList(std::move(dims))},
+                        {"keepdim", Value::Bool(keep)}});
+}
+Tensor InNormType(Call& c, const Tensor& x) {
+  return ops::Cast(x, c.dtype("dtype", x.is_float() ? x.dtype() : DType::kF32));
+}
+bool TwoAxes(Call& c, const std::vector<int64_t>& axes) {
+  if (axes.size() == 2 && axes[0] != axes[1]) return c.ok();
+  c.FailInvalid("dim: expected two axes that differ for a matrix norm");
+  return false;
+}
+Tensor LinalgNorm(Call& c) {
+  Tensor x = c.tensor("self");
+  if (!c.ok()) return x;
+  x = InNormType(c, x);
+  const bool keep = c.flag("keepdim");
+  std::vector<int64_t> axes;
+  if (c.has("dim"))
+    for (const int64_t axis : c.integers("dim"))
+      axes.push_back(NormalAxis(c.machine(), axis, x.rank()));
+  if (!c.ok()) return x;
+  const bool has_axes = !axes.empty();
+  if (!has_axes) axes = AllAxes(x);
+  const Value& order = c.value("ord");
+  if (order.is_none()) return VectorNorm(c, x, Value::Float(2), axes, keep);
+  if (axes.size() == 1) return VectorNorm(c, x, order, axes, keep);
+  if (!TwoAxes(c, axes)) return x;
+  return MatrixNorm(c, x, c.number("ord"), static_cast<int>(axes[0]),
+                    static_cast<int>(axes[1]), keep);
+}
+Tensor NormByName(Call& c) {
+  Tensor x = c.tensor("self");
+  if (!c.ok()) return x;
+  x = InNormType(c, x);
+  if (c.text("ord") != "fro") {
+    c.FailUnsupported("ord: expected 'fro', found '" + c.text("ord") + "'");
+    return x;
+  }
+  std::vector<int64_t> axes = AllAxes(x);
+  if (c.has("dim")) axes = c.axes("dim", x.rank());
+  return c.ok() ? VectorNorm(c, x, Value::Float(2), axes, c.flag("keepdim"))
+                : x;
+}
+std::vector<int64_t> MatrixAxes(Call& c, const Tensor& x) {
+  std::vector<int64_t> axes = {x.rank() - 2, x.rank() - 1};
+  if (c.has("dim")) axes = c.integers("dim", 2);
+  for (int64_t& axis : axes) axis = NormalAxis(c.machine(), axis, x.rank());
+  return axes;
+}
+Tensor LinalgMatrixNorm(Call& c) {
+  Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 2)) return x;
+  x = InNormType(c, x);
+  const std::vector<int64_t> axes = MatrixAxes(c, x);
+  if (!TwoAxes(c, axes)) return x;
+  return MatrixNorm(c, x, c.number("ord"), static_cast<int>(axes[0]),
+                    static_cast<int>(axes[1]), c.flag("keepdim"));
+}
+Tensor MatrixNormByName(Call& c) {
+  Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 2)) return x;
+  x = InNormType(c, x);
+  const std::vector<int64_t> axes = MatrixAxes(c, x);
+  if (!TwoAxes(c, axes)) return x;
+  if (c.text("ord") != "fro") {
+    c.FailUnsupported("ord: expected 'fro', found '" + c.text("ord") + "'");
+    return x;
+  }
+  return VectorNorm(c, x, Value::Float(2), axes, c.flag("keepdim"));
+}
+
+// The norm of what two tensors differ by.
+Tensor Distance(Call& c) {
+  const DType type = FloatResultType(c, {"self", "other"});
+  const Tensor apart = c.scalar("self", type) - c.scalar("other", type);
+  if (!c.ok()) return apart;
+  return VectorNorm(c, apart, c.value("p"), AllAxes(apart), false);
+}
+Tensor PairwiseDistance(Call& c) {
+  const DType type = FloatResultType(c, {"x1", "x2"});
+  const Tensor apart =
+      c.scalar("x1", type) - c.scalar("x2", type) + c.number("eps");
+  if (!c.CheckRank("x1", apart, 1)) return apart;
+  return VectorNorm(c, apart, c.value("p"), {apart.rank() - 1},
+                    c.flag("keepdim"));
+}
+// Distances of all pairs of rows, of the first with all behind it first.
+Tensor RowDistances(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.CheckRank("self", x, 2, 2)) return x;
+  const std::optional<int64_t> rows = x.dim(0).AsConstant();
+  if (!rows || *rows > 4096) {
+    c.FailUnsupported(
+        "self: expected a known number of rows, at most 4096, "
+        "found " +
+        x.dim(0).ToString());
+    return x;
+  }
+  std::vector<int64_t> first;
+  std::vector<int64_t> second;
+  for (int64_t i = 0; i < *rows; ++i)
+    for (int64_t j = i + 1; j < *rows; ++j) {
+      first.push_back(i);
+      second.push_back(j);
+    }
+  const auto taken = [&](const std::vector<int64_t>& places) {
+    return ops::Gather(x, Tensor(&c.builder(), c.builder().Integers(places)),
+                       0);
+  };
+  return VectorNorm(c, taken(first) - taken(second), c.value("p"), {1}, false);
+}
+// Sums of products along an axis.
+Tensor VectorDot(Call& c) {
+  const DType type = ResultType(c, {"x", "y"});
+  const Tensor product = c.scalar("x", type) * c.scalar("y", type);
+  const int axis = c.axis("dim", product.rank());
+  return c.ok() ? ops::Reduce(product, "sum", {axis}, false) : product;
+}
+
+// Covariances of the rows of a matrix.
+Tensor Covariance(Call& c, const Tensor& given, double correction) {
+  Tensor x = AsFloat(given);
+  if (!c.CheckRank("self", x, 0, 2)) return x;
+  while (x.rank() < 2) x = ops::Unsqueeze(x, {0});
+  const Tensor centered = x - ops::CorrectedMean(x, {1});
+  const Tensor count =
+      ops::Cast(ops::DimScalar(c.builder(), x.dim(1)), x.dtype());
+  Tensor y = ops::Contract(centered, centered, "in,jn->ij") /
+             ops::Maximum(count - correction, 0);
+  if (given.rank() < 2) y = ops::Reshape(y, {});
+  return y;
+}
+Tensor Cov(Call& c) {
+  if (c.has("fweights") || c.has("aweights")) {
+    c.FailUnsupported("expected no weights (fweights, aweights)");
+    return c.tensor("self");
+  }
+  return Covariance(c, c.tensor("self"),
+                    static_cast<double>(c.integer("correction")));
+}
+Tensor Correlations(Call& c) {
+  const Tensor y = Covariance(c, c.tensor("self"), 1);
+  if (!c.ok() || y.rank() == 0) return c.ok() ? y / y : y;
+  const Tensor deviation = ops::Sqrt(
+      CallTensorRow(c, "aten::diagonal", {{"self", c.machine().NewTensor(y)}}));
+  if (!c.ok()) return y;
+  return ops::Minimum(ops::Maximum(y / ops::Unsqueeze(deviation, {1}) /
+                                       ops::Unsqueeze(deviation, {0}),
+                                   -1),
+                      1);
+}
+
+// How many elements lie in each of as many equal parts of a range.
+Tensor Histogram(Call& c) {
+  const Tensor given = c.tensor("self");
+  const int64_t bins = c.integer("bins");
+  const double low = c.number("min");
+  const double high = c.number("max");
+  if (!c.ok()) return given;
+  if (bins < 1 || bins > 1'000'000 || low > high) {
+    c.FailInvalid("expected bins of 1 or more and a min that is at most max");
+    return given;
+  }
+  const Tensor x = ops::Reshape(given, {graph::ElementCount(given.shape())});
+  Tensor start = x.Like(low);
+  Tensor end = x.Like(high);
+  if (low == high) {
+    // The range of the elements.
+    start = ops::Reduce(x, "minimum", {0}, false);
+    end = ops::Reduce(x, "maximum", {0}, false);
+    const Tensor is_point = ops::Equal(start, end);
+    start = ops::Select(is_point, start - 1.0, start);
+    end = ops::Select(is_point, end + 1.0, end);
+  }
+  const Tensor inside =
+      ops::And(ops::LessEqual(start, x), ops::LessEqual(x, end));
+  const auto count = static_cast<double>(bins);
+  const Tensor place =
+      ops::Minimum(ops::Floor((x - start) / (end - start) * count), count - 1);
+  const Tensor index =
+      ops::Cast(ops::Select(inside, place, place.Like(0)), DType::kI64);
+  return Apply("scatter_nd",
+               {ops::Broadcast(x.Like(0), {Dim(bins)}),
+                ops::Unsqueeze(index, {1}), ops::Cast(inside, x.dtype())},
+               {{"update", std::string("add")}});
+}
+
+// True if two tensors have one shape and the same elements.
+Value AreEqual(Call& c) {
+  const Tensor a = c.tensor("self");
+  const Tensor b = c.tensor("other");
+  if (!c.ok()) return {};
+  if (a.rank() != b.rank()) return Value::Bool(false);
+  for (int i = 0; i < a.rank(); ++i) {
+    const Dim apart = a.dim(i) - b.dim(i);
+    if (apart.is_constant() && apart != Dim(0)) return Value::Bool(false);
+  }
+  const DType type = PromoteTypes(a.dtype(), b.dtype());
+  const Tensor same = ops::Equal(ops::Cast(a, type), ops::Cast(b, type));
+  return c.machine().ToNumber(
+      Value::Kind::kBool,
+      ops::Cast(ops::Reduce(ops::Cast(same, DType::kU8), "minimum",
+                            AllAxes(same), false),
+                DType::kBool));
+}
+Value AreClose(Call& c) {
+  const Value close = Redirect(c, "aten::isclose");
+  if (!c.ok()) return {};
+  const Tensor same = c.machine().Read(*close.cell);
+  return c.machine().ToNumber(
+      Value::Kind::kBool,
+      ops::Cast(ops::Reduce(ops::Cast(same, DType::kU8), "minimum",
+                            AllAxes(same), false),
+                DType::kBool));
+}
+Value IsNonzero(Call& c) {
+  return Redirect(c, "aten::Bool", {{"a", c.value("self")}});
+}
+
+constexpr OperatorRow kRows[] = {
+    {"cummax(Tensor self, int dim)", CumulativeMaximum},
+    {"cummin(Tensor self, int dim)", CumulativeMinimum},
+    {"quantile(Tensor self, Operand q, int? dim=None, bool keepdim=False, *, "
+     "str interpolation='linear')",
+     Quantile},
+    {"nanquantile(Tensor self, Operand q, int? dim=None, bool keepdim=False, "
+     "*, str interpolation='linear')",
+     NanQuantile},
+    {"nanmean(Tensor self, int[]? dim=None, bool keepdim=False)", NanMean},
+    {"linalg_norm(Tensor self, Scalar? ord=None, int[]? dim=None, "
+     "bool keepdim=False, *, ScalarType? dtype=None)",
+     LinalgNorm},
+    {"linalg_norm(Tensor self, str ord, int[]? dim=None, bool keepdim=False, "
+     "*, ScalarType? dtype=None)",
+     NormByName},
+    {"linalg_matrix_norm(Tensor self, Scalar ord, int[]? dim=None, "
+     "bool keepdim=False, *, ScalarType? dtype=None)",
+     LinalgMatrixNorm},
+    {"linalg_matrix_norm(Tensor self, str ord='fro', int[]? dim=None, "
+     "bool keepdim=False, *, ScalarType? dtype=None)",
+     MatrixNormByName},
+    {"dist(Tensor self, Tensor other, Scalar p=2)", Distance},
+    {"pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, "
+     "bool keepdim=False)",
+     PairwiseDistance},
+    {"pdist(Tensor self, float p=2)", RowDistances},
+    {"_pdist_forward(Tensor self, float p=2)", RowDistances},
+    {"linalg_vecdot(Tensor x, Tensor y, *, int dim=-1)", VectorDot},
+    {"cov(Tensor self, *, int correction=1, Tensor? fweights=None, "
+     "Tensor? aweights=None)",
+     Cov},
+    {"corrcoef(Tensor self)", Correlations},
+    {"histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)", Histogram},
+    {"equal(Tensor self, Tensor other)", AreEqual},
+    {"allclose(Tensor self, Tensor other, float rtol=1e-05, "
+     "float atol=1e-08, bool equal_nan=False)",
+     AreClose},
+    {"is_nonzero(Tensor self)", IsNonzero},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> StatisticsRows() { return kRows; }
+
+}  // namespace ember::torchscript
