@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "jit/schedule/core/dependences.h"
@@ -19,18 +20,54 @@ class Dropper {
   void Run() {
     FindUses();
     for (size_t i = 0; i < c_.stages.size(); ++i) {
-      const uint32_t buffer = c_.stages[i].stores[0].buffer;
       if (!IsCandidate(static_cast<int>(i))) continue;
       std::vector<size_t> dropped;
       const auto rank = static_cast<size_t>(c_.stages[i].spatial_count);
       for (size_t d = 0; d < rank; ++d) {
         if (IsInvariant(c_.stages[i], d)) dropped.push_back(d);
       }
-      if (!dropped.empty()) Drop(c_.stages[i], buffer, dropped);
+      if (dropped.empty()) continue;
+      if (IsResult(i)) CopyResult(i);
+      Drop(c_.stages[i], c_.stages[i].stores[0].buffer, dropped);
     }
   }
 
  private:
+  bool IsResult(size_t number) const {
+    return c_.buffers[c_.stages[number].stores[0].buffer].role ==
+           BufferRole::kOutput;
+  }
+
+  // The stage stores to a temporary, and one behind it copies that to where the
+  // stage stored.
+  void CopyResult(size_t number) {
+    ComputationStage copy;
+    copy.name = c_.stages[number].name;
+    ComputationStore& to = copy.stores.emplace_back();
+    to.buffer = c_.stages[number].stores[0].buffer;
+    const auto temporary = static_cast<uint32_t>(c_.buffers.size());
+    c_.buffers.push_back(c_.buffers[to.buffer]);
+    ComputationBuffer& same = c_.buffers.back();
+    same.name += ".same";
+    same.role = BufferRole::kTemporary;
+    ComputationStage& stage = c_.stages[number];
+    stage.name = same.name;
+    stage.stores[0].buffer = temporary;
+    copy.spatial_count = stage.spatial_count;
+    for (int a = 0; a < stage.spatial_count; ++a) {
+      const ComputationAxis& axis = stage.axes[static_cast<size_t>(a)];
+      copy.axes.push_back(c_.MakeAxis(axis.name, axis.extent));
+      to.indices.push_back(copy.axes.back().variable);
+    }
+    copy.values.push_back(c_.pool.Intern(tensor::Opcode::kLoad, same.type,
+                                         to.indices, 0, /*scope=*/1,
+                                         temporary));
+    c_.stages.insert(c_.stages.begin() + static_cast<ptrdiff_t>(number) + 1,
+                     std::move(copy));
+    stores_.push_back(1);
+    is_plainly_read_.push_back(true);
+  }
+
   void FindUses() {
     stores_.assign(c_.buffers.size(), 0);
     is_plainly_read_.assign(c_.buffers.size(), true);
@@ -49,9 +86,11 @@ class Dropper {
     const ComputationStage& stage = c_.stages[static_cast<size_t>(number)];
     const uint32_t buffer = stage.stores[0].buffer;
     return stage.stores.size() == 1 && stage.has_reduction() &&
-           c_.buffers[buffer].role == BufferRole::kTemporary &&
-           stores_[buffer] == 1 && is_plainly_read_[buffer] &&
-           StoresAreIdentity(c_, number) && AccessesAreSafe(c_, number);
+           (IsResult(static_cast<size_t>(number)) ||
+            (c_.buffers[buffer].role == BufferRole::kTemporary &&
+             is_plainly_read_[buffer])) &&
+           stores_[buffer] == 1 && StoresAreIdentity(c_, number) &&
+           AccessesAreSafe(c_, number);
   }
 
   bool IsInvariant(const ComputationStage& stage, size_t axis) const {

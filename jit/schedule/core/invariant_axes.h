@@ -20,9 +20,10 @@
 
 namespace ember::schedule {
 
-// Of results of reductions that one stage stores whole, whose readers are known
-// to stay inside. What is no reduction costs little, and is computed near what
-// reads it.
+// Of what reductions give that one stage stores whole, and whose readers are
+// known to stay inside; a result of the dispatch is then copied from a
+// temporary, %y.same for %y. What is no reduction costs little, and is computed
+// near what reads it.
 void DropInvariantAxes(Computation& computation);
 
 }  // namespace ember::schedule

@@ -41,17 +41,21 @@ dispatch @same(%x: f32[6, 8], %w: f32[5]) -> (%y: f32[6, 5]) {
   EXPECT_THAT(text, HasSubstr("%t[i_1, 0] * %w[j"));
 }
 
+TEST(InvariantAxes, AResultIsCopied) {
+  const std::string text = Dropped(R"(
+dispatch @result(%x: f32[6, 8]) -> (%y: f32[6, 5]) {
+  %y[i, j] = sum(k < 8) %x[i, k]
+})");
+  EXPECT_THAT(text, HasSubstr("%y.same: f32[6, 1]"));
+  EXPECT_THAT(text, HasSubstr("= %y.same[i_1, 0]"));
+}
+
 TEST(InvariantAxes, WhatMattersStays) {
   for (const char* dispatch :
        {// The axis moves a load.
         R"(dispatch @load(%x: f32[5, 8]) -> (%y: f32[6, 5]) {
   temp %t: f32[6, 5]
   %t[i, j] = sum(k < 8) %x[j, k] * f32(i)
-  %y[i, j] = exp(%t[i, j])
-})",
-        // A result.
-        R"(dispatch @result(%x: f32[6, 8]) -> (%t: f32[6, 5], %y: f32[6, 5]) {
-  %t[i, j] = sum(k < 8) %x[i, k]
   %y[i, j] = exp(%t[i, j])
 })",
         // Readers look beyond its end.

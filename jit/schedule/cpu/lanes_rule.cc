@@ -14,6 +14,7 @@
 #include "jit/schedule/cpu/lanes_rule.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -92,8 +93,12 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   result.over_points = chosen >= 0;
   const int64_t sum_lanes =
       reduces ? LanesOfSum(shape.LikelyExtent(last), result.lanes) : 1;
+  // A sum of fewer elements than a vector has lanes takes longer at its end
+  // than to be made: rather one for each lane.
+  const bool is_short_sum = sum_lanes < result.lanes && chosen >= 0 &&
+                            shape.LikelyExtent(chosen) >= result.lanes;
   if (reduces && !fold && !(result.over_points && moves_along(chosen)) &&
-      sum_lanes > 1) {
+      sum_lanes > 1 && !is_short_sum) {
     result.axis = last;
     result.lanes = sum_lanes;
     result.over_points = false;
@@ -217,7 +222,12 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
                     const LaneAxis& lanes, const CommonAxes& common) {
   LineAxis result;
   if (shape.stage().has_reduction()) return result;
-  for (NodeId load : shape.loads()) {
+  // What is most of what is read comes first.
+  std::vector<NodeId> loads = shape.loads();
+  std::ranges::stable_sort(loads, std::ranges::greater(), [&](NodeId load) {
+    return shape.LikelyBytes(load, 0);
+  });
+  for (NodeId load : loads) {
     if (shape.StrideOf(load, lanes.axis) != Stride::kOther) continue;
     for (int a = shape.spatial_count(); a-- > 0;) {
       if (a == lanes.axis || a == lanes.before || common.IsCommon(a) ||
@@ -334,6 +344,7 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
   LineAxis line;
   bool splits = false;
   bool has_part = false;  // of a vector, that is accessed by elements
+  bool is_apart = false;  // what lanes store
   int64_t period = 1;
   std::string axis, before, along;
   {
@@ -358,6 +369,7 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
     axis = loop_of(lanes.axis);
     if (lanes.before >= 0) before = loop_of(lanes.before);
     period = PeriodOf(shape, lanes);
+    is_apart = lanes.over_points && !shape.StoresAlong(lanes.axis);
     if (line.axis >= 0) {
       along = shape.stage().axes[line.axis].name;
       splits = shape.LikelyExtent(line.axis) > line.line;
@@ -378,9 +390,10 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
     if (!along.empty() || lanes.lanes <= kFewestNarrowLanes) return;
     lanes.lanes /= 2;
   }
-  // Without a mask, loads of digits and of transposed tiles are few
-  // instructions; with a mask they are gathers.
-  if (!before.empty() || !along.empty() || has_part)
+  // Loads of digits are few instructions without a mask, and gathers with one;
+  // so are transposed tiles. Results that lie apart are stored one by one, each
+  // under a condition where there is a mask.
+  if (!before.empty() || !along.empty() || has_part || is_apart)
     writer.Do("peel %" + name + " " + block);
   if (!along.empty()) {
     ScheduleLine(name, along, line, splits, lane, writer);

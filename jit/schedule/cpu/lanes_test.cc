@@ -35,6 +35,69 @@ TEST(Lanes, PartsOfVectorsOfBytes) {
               HasSubstr("split %y j 64"));
 }
 
+// Rows of 10 are narrower than vectors: several run together, so that sums have
+// lanes along rows, and what is computed of each element along both.
+TEST(Lanes, SeveralNarrowRowsAtOnce) {
+  const std::string text = ScheduleFor(kAvx512, R"(
+    dispatch @normalise(%x: f32[300, 10], %c: f32[10]) -> (%y: f32[300, 10]) {
+      temp %most: f32[300]
+      temp %d: f32[300, 10]
+      temp %total: f32[300]
+      %most[i] = maximum(k < 10) %x[i, k]
+      %d[i, j] = %x[i, j] - %most[i]
+      %total[i] = sum(k < 10) max(%d[i, k], -8.0)
+      %y[i, j] = %d[i, j] - %total[i]
+    })");
+  EXPECT_THAT(text, HasSubstr("split %y i 64 -> i_tile i_row"));
+  EXPECT_THAT(text, HasSubstr("fuse %y i_row j -> i_row_j"));
+  EXPECT_THAT(text, HasSubstr("fuse %d i j -> i_j"));
+  EXPECT_THAT(text, HasSubstr("vectorize %most i_lane"));
+  EXPECT_THAT(text, HasSubstr("vectorize %total i_lane"));
+}
+
+// The last stage combines, and its row is one result.
+TEST(Lanes, NarrowRowsThatEndInASum) {
+  const std::string text = ScheduleFor(kAvx512, R"(
+    dispatch @sums(%x: f32[3, 80, 2], %c: f32[2]) -> (%e: f32[3, 80, 2], %y: f32[3, 80]) {
+      %e[a, i, j] = max(%x[a, i, j], %c[j])
+      %y[a, i] = sum(k < 2) %e[a, i, k]
+    })");
+  EXPECT_THAT(text, HasSubstr("compute_at %e %y tasks"));
+  EXPECT_THAT(text, HasSubstr("vectorize %y i_row_lane"));
+}
+
+// 16 lanes over 12 channels are the same channels again after three vectors.
+TEST(Lanes, DigitsRepeatAfterAPeriod) {
+  const std::string text = ScheduleFor(kAvx512, R"(
+    dispatch @scale(%x: f32[40, 12], %c: f32[12]) -> (%y: f32[40, 12]) {
+      %y[i, j] = %x[i, j] * %c[j]
+    })");
+  EXPECT_THAT(text, HasSubstr("split %y i_j 48 -> i_j_tile i_j_rest"));
+  EXPECT_THAT(text, HasSubstr("unroll %y i_j_part"));
+  EXPECT_THAT(text, HasSubstr("vectorize %y i_j_lane"));
+}
+
+// Two results of each point: lanes run along the points, though results do not.
+TEST(Lanes, AProductWithFewResultsAlongMemory) {
+  const std::string text = ScheduleFor(kAvx512, R"(
+    dispatch @planes(%x: f32[18, 40, 64], %w: f32[18, 2]) -> (%y: f32[40, 64, 2]) {
+      %y[h, i, o] = sum(c < 18) %x[c, h, i] * %w[c, o]
+    })");
+  EXPECT_THAT(text, HasSubstr("vectorize %y i_lane"));
+  EXPECT_THAT(text, Not(HasSubstr("vectorize %y o_lane")));
+}
+
+// The axes of a member are looked for by what they are: %p has none for %y's b.
+TEST(Lanes, MembersWithFewerAxesHaveLanes) {
+  const std::string text = ScheduleFor(kAvx512, R"(
+    dispatch @scaled(%x: f32[40, 64], %c: f32[64]) -> (%y: f32[40, 1, 64]) {
+      temp %p: f32[40, 64]
+      %p[i, j] = %x[i, j] * %c[j]
+      %y[a, b, d] = max(%p[a, d], 0.0)
+    })");
+  EXPECT_THAT(text, HasSubstr("vectorize %p j_lane"));
+}
+
 // Planes are interleaved into pixels: lanes run along a plane.
 TEST(Lanes, ThreeChannelsOfPixels) {
   const std::string text = ScheduleFor(kAvx2, R"(

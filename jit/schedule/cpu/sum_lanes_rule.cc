@@ -65,13 +65,16 @@ class SumTileChooser {
       return std::nullopt;
     const double reading = ReadingCycles(tile.v);
     const std::optional<int64_t> length = shape_.Extent(tile.k);
-    if (reading == 0 || !length) return std::nullopt;
+    if (!length) return std::nullopt;
     tile.lanes = cpu_.vector_bytes / shape_.WidestBytes();
     if (tile.lanes < 2 || *length < kFewestSteps * tile.lanes)
       return std::nullopt;
     tile.u = RowAxis(tile.v);
+    // Vectors along few results are empty for the most part.
+    const int64_t filled = std::min(tile.lanes, shape_.LikelyExtent(tile.v));
+    if (reading == 0 && filled * 2 > tile.lanes) return std::nullopt;
     const double packed = reading + kTileOverhead * kMultiplyCycles * Points() /
-                                        static_cast<double>(tile.lanes);
+                                        static_cast<double>(filled);
     std::optional<SumTile> best;
     double best_cost = packed;
     const int64_t most_rows =

@@ -3,9 +3,10 @@
 //
 //   %y[i, j] = sum(k < 2048) %x[i, k] * %w[j, k]
 //
-// Vectors along j would need a copy of %w in another order, in each call. Where
-// that costs more than it saves, lanes run along k, for a tile of results at
-// once, each with a vector of sums that is added up at the end.
+// Vectors along j would need a copy of %w in another order, in each call, and
+// be empty for the most part where there are few j. Where that costs more than
+// it saves, lanes run along k, for a tile of results at once, each with a
+// vector of sums that is added up at the end.
 #ifndef EMBER_JIT_SCHEDULE_CPU_SUM_LANES_RULE_H_
 #define EMBER_JIT_SCHEDULE_CPU_SUM_LANES_RULE_H_
 

@@ -69,6 +69,27 @@ TEST(SumLanes, StagesBehindAreComputedOnTheTile) {
   EXPECT_THAT(text, Not(HasSubstr("pack")));
 }
 
+// Two results along memory: constants are copied so that they lie along the
+// sum.
+TEST(SumLanes, FewResultsOfConstants) {
+  const std::string text = ScheduleFor(kAvx512, R"(
+    dispatch @pair(%x: f32[30, 256], %w: f32[256, 2]) -> (%y: f32[30, 2]) {
+      %y[i, j] = sum(k < 256) %x[i, k] * %w[k, j]
+    })");
+  EXPECT_THAT(text, HasSubstr("pack %y %w 1 0 -> w.sums"));
+  EXPECT_THAT(text, HasSubstr("vectorize %y k_lane"));
+}
+
+// Windows of a signal: neighbours along the results are two elements apart.
+TEST(SumLanes, StridedWindows) {
+  const std::string text = ScheduleFor(kAvx512, R"(
+    dispatch @filter(%x: f32[336, 1], %w: f32[256, 1]) -> (%y: f32[40, 1]) {
+      %y[i, j] = sum(k < 256) %x[i * 2 + k, 0] * %w[k, j]
+    })");
+  EXPECT_THAT(text, HasSubstr("vectorize %y k_lane"));
+  EXPECT_THAT(text, HasSubstr("unroll %y i_column"));
+}
+
 // A copy of what many rows read is soon paid for.
 TEST(SumLanes, ManyRowsOfShortSumsReadACopy) {
   const std::string text = ScheduleOfLarge(kAvx512, Product(1024, 1024, 64));
