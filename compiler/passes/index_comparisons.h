@@ -10,9 +10,9 @@
 //   %rows: i64[2, 1] = add(iota() {axis = 0}, [[2]])
 //   %seen = less_equal(%columns, %rows)
 //
-// Applies only if fold-constants has left the comparison: its result is large, or
-// the other operand is not constant. Runs after the last of those passes, which
-// would fold the index again.
+// Applies only if fold-constants has left the comparison: its result is large,
+// or the other operand is not constant. Runs after the last of those passes,
+// which would fold the index again.
 #ifndef EMBER_COMPILER_PASSES_INDEX_COMPARISONS_H_
 #define EMBER_COMPILER_PASSES_INDEX_COMPARISONS_H_
 

@@ -141,11 +141,11 @@ std::vector<ArithmeticCase> RowCases(InstructionGroup group) {
       if (!AcceptsType(InfoOf(opcode).kinds, type)) continue;
       if (IsForOthers(opcode, type)) continue;
       const DType result = is_bool ? DType::kBool : type;
-      cases.push_back(
-          {type, type, DType::kBool, result, CallOf(opcode),
-           [=](uint64_t a, uint64_t b, uint64_t) {
-             return tensor::EvaluateScalar(opcode, type, result, {a, b});
-           }});
+      cases.push_back({type, type, DType::kBool, result, CallOf(opcode),
+                       [=](uint64_t a, uint64_t b, uint64_t) {
+                         return tensor::EvaluateScalar(opcode, type, result,
+                                                       {a, b});
+                       }});
     }
   }
   return cases;

@@ -57,7 +57,7 @@ class Draw {
   }
 
  private:
-  Random random_;
+  RandomInteger random_;
 };
 
 Numbers NumbersOf(const Quantized& x, std::vector<int64_t> dims) {

@@ -26,8 +26,10 @@ class Appender {
 
  private:
   template <typename T>
-  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void Add(T value) { writer_.Number(value); }
+    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void Add(T value) {
+    writer_.Number(value);
+  }
   void Add(const std::string& text) { writer_.Text(text); }
   template <typename T>
   void Add(const std::vector<T>& items) {

@@ -214,7 +214,7 @@ inline To CastValue(From value) {
         From(static_cast<uint64_t>(1) << (kBits - 1)) * From(2);
     constexpr From kLowest = std::is_signed_v<To> ? -kAbove : From(0);
     constexpr To kMax = To(UnsignedOf<To>(~UnsignedOf<To>(0)) >>
-                            (std::is_signed_v<To> ? 1 : 0));
+                           (std::is_signed_v<To> ? 1 : 0));
     const bool high = value >= kAbove;
     const bool usable = value > kLowest && !high;
     const To inside = static_cast<To>(usable ? value : From(0));

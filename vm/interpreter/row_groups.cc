@@ -217,10 +217,11 @@ class Grouper {
       RowGroup& group = *group_of[touches.front().stage];
       // The touches are sorted by stage.
       if (group.rows <= 1 || touches.back().stage >= group.last) continue;
-      const bool stay = last_write_[b] < 0 ||
-                        std::ranges::all_of(touches, [&](const Touch& touch) {
-                          return Stays(touch, group.rows);
-                        });
+      const bool stay =
+          last_write_[b] < 0 ||
+          std::ranges::all_of(
+              touches,
+              [&](const Touch& touch) { return Stays(touch, group.rows); });
       if (stay) group.temporaries.push_back(static_cast<int>(b));
     }
   }

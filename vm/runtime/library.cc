@@ -144,7 +144,7 @@ Status NonZero(const LibraryCall& call) {
     for (int64_t i = begin; i < end; ++i) found += !IsZero(x, i, type);
   }));
   EMBER_ASSIGN_OR_RETURN(
-      uint8_t * positions,
+      uint8_t* positions,
       AllocateBytes(call, call.allocated[0], found, sizeof(int64_t)));
   int64_t next = 0;
   // `next` is checked, because another thread may change the memory meanwhile.
@@ -226,14 +226,13 @@ Status Unique(const LibraryCall& call) {
     EMBER_RETURN_IF_ERROR(
         Sort(call, {by_rank.begin(), by_rank.end()}, KeyOrder{keys.data()}));
   }
-  EMBER_ASSIGN_OR_RETURN(
-      uint8_t * values,
-      AllocateBytes(call, call.allocated[0], found * width, size));
-  EMBER_ASSIGN_OR_RETURN(uint8_t * firsts,
+  EMBER_ASSIGN_OR_RETURN(uint8_t* values, AllocateBytes(call, call.allocated[0],
+                                                        found * width, size));
+  EMBER_ASSIGN_OR_RETURN(uint8_t* firsts,
                          AllocateBytes(call, call.allocated[1], found, 8));
-  EMBER_ASSIGN_OR_RETURN(uint8_t * inverse,
+  EMBER_ASSIGN_OR_RETURN(uint8_t* inverse,
                          AllocateBytes(call, call.allocated[2], count, 8));
-  EMBER_ASSIGN_OR_RETURN(uint8_t * counts,
+  EMBER_ASSIGN_OR_RETURN(uint8_t* counts,
                          AllocateBytes(call, call.allocated[3], found, 8));
   const auto write_groups = [&](int64_t begin, int64_t end) {
     for (int64_t rank = begin; rank < end; ++rank) {
@@ -363,7 +362,7 @@ Status NonMaxSuppression(const LibraryCall& call) {
     }
   }
   EMBER_ASSIGN_OR_RETURN(
-      uint8_t * selected,
+      uint8_t* selected,
       AllocateBytes(call, call.allocated[0], rows.size(), sizeof(int64_t)));
   if (rows.size() > 0) {
     std::memcpy(selected, rows.data(),

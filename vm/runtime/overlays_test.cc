@@ -136,9 +136,8 @@ TEST(ModuleIdentityTest, IsOfAllThatAModuleComputesBy) {
     for (Constant& c : m.constants) c.hash = HashBytes(c.data);
   }));
   EXPECT_TRUE(changed([](ModuleDefinition& m) { m.constants[0].hash = 7; }));
-  EXPECT_TRUE(changed([](ModuleDefinition& m) {
-    m.constants[0].dims = {1, 6};
-  }));
+  EXPECT_TRUE(
+      changed([](ModuleDefinition& m) { m.constants[0].dims = {1, 6}; }));
   EXPECT_TRUE(changed([](ModuleDefinition& m) {
     m.dispatches[0].instructions.back().immediate ^= 1;
   }));
