@@ -52,7 +52,7 @@ class KnownFromParts {
     // Without a range the sum might wrap.
     if (!sum || tensor::RangeOfLinear(pool_, *sum).IsFull()) return;
     std::ranges::sort(sum->terms, {}, &LinearTerm::coefficient);
-    // Size of the part plus the largest sum of the smaller digits.
+    // `reach` is the size of a part plus the largest sum of the smaller digits.
     int64_t reach = size;
     std::vector<bool> tells;
     for (const LinearTerm& term : sum->terms) {
@@ -115,7 +115,8 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
       regions = std::move(read);
       continue;
     }
-    // If several results are needed, the stage covers what any of them needs.
+    // If several results are needed, the stage covers what any of these results
+    // needs.
     for (size_t d = 0; d < regions.size(); ++d) {
       if (regions[d].base != read[d].base ||
           regions[d].extent != read[d].extent) {
@@ -149,7 +150,8 @@ StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
            plan.attach_loop == around.plan->order[position];
   };
   PlacedStages placed;
-  std::vector<int> inside;  // here or further in
+  // The stages that are computed in this loop, or in a loop of such a stage.
+  std::vector<int> inside;
   for (int i = 0; i < around.stage; ++i) {
     if (PositionInside(schedule, i, around.stage) >= position)
       inside.push_back(i);

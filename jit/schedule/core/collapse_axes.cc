@@ -128,7 +128,7 @@ class Collapser {
 
   bool IsCandidate(const Pair& axes) const {
     const ComputationStage& stage = c_.stages[axes.owner];
-    // One is spatial, the other a reduction.
+    // One of the axes is spatial, the other a reduction: they stay.
     if (axes.first + 1 == stage.spatial_count) return false;
     return SizeOf(stage.axes[axes.first].extent) > 1 &&
            SizeOf(stage.axes[axes.first + 1].extent) > 1;
@@ -188,7 +188,8 @@ class Collapser {
         return false;
       }
       const Pair pair{access.stage, static_cast<int>(x - axes.begin())};
-      // An axis may be in one pair only; a second pair would have to wait.
+      // An axis may be in one pair only. If it is in two, neither pair is
+      // collapsed.
       for (const int other : {-1, 1}) {
         if (axes_.contains({pair.owner, pair.first + other})) return false;
       }

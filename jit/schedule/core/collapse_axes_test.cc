@@ -69,23 +69,23 @@ dispatch @rows(%x: f32[6, 7, 8], %w: f32[8, 4], %r: f32[6, 7, 4]) -> (%y: f32[6,
 // extents.
 TEST(CollapseAxes, KeepsWhatIsUsedApart) {
   for (const char* text :
-       {// A window.
+       {  // Dim 0 of %x is read in a window.
         R"(dispatch @a(%x: f32[6, 7, 8]) -> (%y: f32[4, 7, 8]) {
   %y[i, j, o] = sum(k < 3) %x[i + k, j, o]
 })",
-        // A column that is the same for all rows.
+        // %s is indexed by j alone.
         R"(dispatch @b(%x: f32[6, 7, 8], %s: f32[7]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[i, j, o] * %s[j]
 })",
-        // Transposed.
+        // %x is read transposed.
         R"(dispatch @c(%x: f32[7, 6, 8]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[j, i, o]
 })",
-        // A part.
+        // Only a part of dim 1 of %x is read.
         R"(dispatch @d(%x: f32[6, 9, 8]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[i, j, o]
 })",
-        // Lanes are taken from the innermost dim.
+        // The pair contains the innermost dim, from which lanes are taken.
         R"(dispatch @e(%x: f32[7, 8]) -> (%y: f32[7, 8]) {
   %y[i, j] = neg(%x[i, j])
 })"}) {

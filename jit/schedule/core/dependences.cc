@@ -28,7 +28,8 @@ bool IsUnit(const ExpressionPool& pool, NodeId extent) {
 std::optional<std::vector<LinearTerm>> DigitsOf(const ExpressionPool& pool,
                                                 NodeId index) {
   std::optional<LinearSum> sum = tensor::Linearize(pool, index);
-  // Without a range the sum might wrap and give one value twice.
+  // Without a range the sum might wrap, so that two points of the axes give one
+  // value.
   if (!sum || tensor::RangeOfLinear(pool, *sum).IsFull()) return std::nullopt;
   std::vector<LinearTerm> digits;
   for (const LinearTerm& term : sum->terms) {
@@ -85,8 +86,8 @@ bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
 }
 
 // True if the stage has all points that its indices need. An axis of at most
-// one point is no digit, but it may have none, and then nothing is stored. That
-// is right only if a dim has as few elements as the axis.
+// one point is no digit of an index. But it may have no point, and then nothing
+// is stored: that is right only if a dim has as few elements as the axis.
 bool HasItsPoints(const Computation& computation, const ComputationStage& stage,
                   const ComputationStore& store) {
   const ExpressionPool& pool = computation.pool;
@@ -339,8 +340,8 @@ Status CheckParallelIsOutermost(const Schedule& schedule, int stage) {
   return OkStatus();
 }
 
-// Returns a stage that is computed in loop `position` or further in; -1 if
-// there is none.
+// Returns a stage that is computed in loop `position` of the stage, or in a
+// loop inside it; -1 if there is none.
 int StageInside(const Schedule& schedule, int stage, int position) {
   const int count = static_cast<int>(schedule.computation().stages.size());
   for (int i = 0; i < count; ++i) {

@@ -41,8 +41,7 @@ enum class LoopMark : uint8_t {
   kMatrix       // one of three loops that are a subgroup's product of matrices
 };
 
-// True if the loop's values are distributed over invocations, or over their
-// subgroups.
+// True if the loop's values are distributed over invocations or over subgroups.
 constexpr bool IsBound(LoopMark mark) {
   return mark == LoopMark::kInvocation || mark == LoopMark::kSubgroup;
 }
@@ -52,7 +51,7 @@ struct Loop {
   enum class Origin : uint8_t {
     kAxis,   // axis `axis` of the stage
     kOuter,  // loop `parent`, split by `factor`: parent / factor, rounded up
-    kInner,  // 0 .. factor - 1
+    kInner,  // the inner part of loop `parent`: 0 .. factor - 1
     kFused   // loops `parent` (slow) and `second` (fast), fused into one
   };
   std::string name;  // unique in the stage
@@ -71,9 +70,9 @@ struct Loop {
 // The buffering of a stage that is computed in a loop of another one.
 enum class Buffering : uint8_t {
   kSingle,
-  kDouble,  // one iteration ahead, into the other of two buffer halves
+  kDouble,  // computed one iteration ahead, into the other of two buffer halves
   kDoubleByRegisters,  // like kDouble, but through registers of the invocations
-  kAsync               // some iterations ahead, in a ring of slots
+  kAsync  // computed some iterations ahead, in a ring of slots
 };
 
 struct StagePlan {
@@ -84,19 +83,22 @@ struct StagePlan {
   int attach_stage = -1;
   int attach_loop = -1;
   Buffering buffering = Buffering::kSingle;
-  int64_t slots = 2;     // only for kAsync
-  bool is_late = false;  // kAsync: load at the iteration's end
+  int64_t slots = 2;  // number of slots of the ring; only for kAsync
+  bool is_late = false;  // kAsync: the copy starts at the iteration's end
   // kAsync: one slot is reserved for the previous iteration, whose operations
   // may still read it.
   bool has_spare = false;
-  // Unused elements between the rows of its buffer.
+  // Number of unused elements between the rows of the stage's buffer.
   int64_t row_padding = 0;
 
-  int FindLoop(std::string_view name) const;  // searches `order`; -1: none
-  int PositionOf(int loop) const;   // position in `order`; -1: not there
-  bool MultipliesMatrices() const;  // has loops marked kMatrix
-  // Returns the number of iterations of loop `loop`. of_axis gives the extents
-  // of axes. nullopt if it gives nullopt for an axis that the loop is made of.
+  // searches the loops in `order` by name; -1: none
+  int FindLoop(std::string_view name) const;
+  // position of the loop in `order`; -1: not there
+  int PositionOf(int loop) const;
+  bool MultipliesMatrices() const;  // true if it has loops marked kMatrix
+  // Returns the number of iterations of loop `loop`. of_axis: returns the
+  // extent of an axis, or nullopt. The result is nullopt if of_axis returns
+  // that for an axis from which the loop is made.
   std::optional<int64_t> IterationsOf(
       int loop,
       const std::function<std::optional<int64_t>(int axis)>& of_axis) const;
@@ -115,7 +117,7 @@ class Schedule {
   // True if each applied primitive keeps rounding (primitives/primitives.h).
   bool primitives_keep_rounding() const { return primitives_keep_rounding_; }
 
-  // For primitives.
+  // Access for primitives, which change the computation and the plans.
   Computation& mutable_computation() { return computation_; }
   StagePlan& mutable_plan(int stage) { return plans_[stage]; }
   // Inserts a stage before stage `before`. Numbers of stages from there on grow

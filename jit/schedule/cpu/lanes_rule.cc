@@ -31,10 +31,11 @@ constexpr int64_t kChunkBytes = 16;
 constexpr int64_t kFewestNarrowLanes = 4;
 
 struct LaneAxis {
-  int axis = -1;    // -1: no lanes
-  int before = -1;  // an axis with which it is fused; -1: none
+  int axis = -1;  // the axis along which lanes run; -1: no vectors
+  int before = -1;  // an axis that is fused with `axis`; -1: none
   int64_t lanes = 1;
-  bool over_points = false;  // over a spatial axis, not a reduction
+  // true if `axis` is spatial, false if it is a reduction
+  bool over_points = false;
 };
 
 // True if a load runs along the axis `axis` and not along `other`.
@@ -45,9 +46,9 @@ bool LoadsAlongInstead(const StageShape& shape, int axis, int other) {
   });
 }
 
-// Returns the number of lanes for a sum of this many elements, whose lanes are
+// Returns the number of lanes for a sum of `extent` elements, whose lanes are
 // added up at its end. Shorter sums get fewer lanes, but not so few that the
-// end takes most of the time. 1: none.
+// end takes most of the time. 1: no vectors.
 int64_t LanesOfSum(int64_t extent, int64_t lanes) {
   constexpr int64_t kFewest = 8;
   while (lanes > kFewest && lanes > extent) lanes /= 2;
@@ -93,7 +94,7 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   const bool short_axis = shape.LikelyExtent(chosen) < result.lanes;
   if (short_axis && chosen > first && shape.StoresAlongBoth(chosen)) {
     const int64_t digit = shape.LikelyExtent(chosen);
-    // The largest power of two that divides the digit.
+    // The largest power of two that divides the extent of the digit.
     const int64_t whole = digit & -digit;
     const auto is_padded = [&](NodeId load) { return shape.IsPadded(load); };
     if (digit != whole && LoadsAlongInstead(shape, chosen - 1, chosen)) {
@@ -113,8 +114,8 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   return result;
 }
 
-// Returns fewer lanes if the extent is then a multiple of them: partial tiles
-// would be masked.
+// Returns a smaller number of lanes if the extent is a multiple of it, because
+// partial vectors would be masked. Otherwise returns `lanes`.
 int64_t LanesThatDivide(const std::optional<int64_t>& extent, int64_t lanes) {
   for (int64_t fewer = lanes; extent && fewer >= 4; fewer /= 2) {
     if (*extent % fewer == 0) return fewer;
@@ -143,14 +144,16 @@ int64_t NarrowLanes(const std::optional<int64_t>& extent, int64_t lanes) {
 
 // An axis along which a load runs, but lanes do not.
 struct LineAxis {
-  int axis = -1;       // -1: none
+  int axis = -1;  // number of the axis; -1: none
   int64_t line = 1;    // elements in a cache line
   int64_t chunk = 1;   // elements that are loaded together
   std::string buffer;  // the buffer that the load reads
-  int rows = -1;       // its dim along which lanes move; -1: it is not tiled
+  // the buffer's dim along which lanes move; -1: the load is not tiled
+  int rows = -1;
 };
 
-// Returns the dim whose index is the axis, maybe plus something; -1: none.
+// Returns the dim of the load whose index is the axis, maybe plus something;
+// -1: none.
 int DimOf(const Computation& c, NodeId load, NodeId axis) {
   const tensor::Node& node = c.pool[load];
   const size_t rank = c.buffers[node.buffer].extents.size();
@@ -164,7 +167,7 @@ int DimOf(const Computation& c, NodeId load, NodeId axis) {
   return -1;
 }
 
-// Returns the index without the constant that is added to it.
+// Returns the index without the constant that is added to it, if there is one.
 NodeId WithoutConstant(const Computation& c, NodeId index) {
   const tensor::Node& node = c.pool[index];
   if (node.opcode != tensor::Opcode::kAdd) return index;
@@ -174,10 +177,10 @@ NodeId WithoutConstant(const Computation& c, NodeId index) {
   return index;
 }
 
-// True if, in a few iterations, the stage reads a few elements of each dim of
-// the load's buffer, and always the same number. A copy must contain the
-// elements of all loads of the buffer, and cannot contain elements outside of
-// an open extent.
+// True if a tile of the load's buffer can be copied: in a few iterations the
+// stage reads a few elements of each dim, and always the same number. A copy
+// must contain the elements of all loads of the buffer, and cannot contain
+// elements outside of an open extent.
 bool ReadsTiles(const Computation& c, const StageShape& shape, NodeId load) {
   const tensor::Node& node = c.pool[load];
   const auto& extents = c.buffers[node.buffer].extents;
@@ -212,8 +215,9 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
       result.line = kLineBytes / shape.BytesOf(load);
       result.chunk = std::min(kChunkBytes / shape.BytesOf(load), lanes.lanes);
       result.buffer = buffer.name;
-      // A fused loop's digits are no rows of a tile. A tile is one chunk long
-      // along the lines, so lanes must not move in that dim.
+      // The digits of a fused loop cannot be the rows of a tile. A tile is one
+      // chunk long in the buffer's last dim, so lanes must not move in that
+      // dim.
       const NodeId lane = shape.stage().axes[lanes.axis].variable;
       const NodeId along = c.pool[load].operands[buffer.extents.size() - 1];
       if (lanes.before < 0 && result.chunk > 1 &&
@@ -313,7 +317,7 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
   }
   const std::string block = axis + "_block", lane = axis + "_lane";
   // A stage that is computed for a few points of another one may not have more
-  // lanes than points: it would compute a result that it reads twice.
+  // lanes than points: it would compute twice a result that a stage reads.
   while (!writer.Try("split %" + name + " " + axis + " " +
                      std::to_string(lanes.lanes) + " -> " + block + " " +
                      lane)) {

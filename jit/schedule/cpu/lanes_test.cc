@@ -35,7 +35,8 @@ TEST(Lanes, PartsOfVectorsOfBytes) {
               HasSubstr("split %y j 64"));
 }
 
-// Planes are interleaved into pixels: lanes run along a plane.
+// Planes are interleaved into pixels of three channels: lanes run along a
+// plane.
 TEST(Lanes, ThreeChannelsOfPixels) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @pixels(%x: f32[3, 5, 16], %s: f32[3]) -> (%y: u8[5, 16, 3]) {

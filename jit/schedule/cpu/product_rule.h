@@ -20,16 +20,17 @@ namespace ember::schedule {
 inline constexpr int64_t kRowsOfProduct = 8;
 
 // Schedules a sum of products and the elementwise stages after it on a tile of
-// results in registers. False if the rule does not apply.
+// results in registers. Returns false if the rule does not apply.
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
                      const std::string& product, ScheduleWriter& writer);
-// Returns the rows of a product's register tile inside a group with `depth`
-// common axes, the last of which runs over several rows there; 1 if it has
-// none.
+// Returns the number of rows of the product's register tile, if the product is
+// computed inside a group with `depth` common axes, the last of which runs over
+// several rows. Returns 1 if the product has no tile.
 int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
                             int depth);
-// Schedules the loops of such a product. `fixed` and `rows` are its loops over
-// the common axes; the last one, `rows`, runs over the rows of a block.
+// Schedules the loops of a product that is computed inside a group. `fixed` and
+// `rows` are its loops over the common axes; the last one, `rows`, runs over
+// the rows of a block. Returns false if the rule does not apply.
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
                            int depth, const std::vector<std::string>& fixed,
                            const std::string& rows, ScheduleWriter& writer);

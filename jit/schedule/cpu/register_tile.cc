@@ -34,7 +34,7 @@ constexpr double kNearPieceCycles = 1;
 // Cycles per cache line of a padded copy, which is written and read again.
 constexpr double kCopiedLineCycles = 16;
 constexpr double kNearCopiedLineCycles = 10;
-// Cycles per test whether a value is in the padding, in a loop over the sum.
+// Cycles for one test if a value is in the padding, in a loop over the sum.
 constexpr double kAskCycles = 3;
 
 // Largest number of multiply-adds of a sum that is unrolled completely.
@@ -133,7 +133,8 @@ class TileChooser {
       }
     }
     if (tile.writes_out_sum) {
-      // One test serves all vectors, and all results that read the value.
+      // One test serves all vectors of a row of the tile, and all results that
+      // read the value.
       return kWrittenOutAskCycles * Values(tile, load) * AllTiles(tile);
     }
     const bool moves =
@@ -262,9 +263,10 @@ class TileChooser {
         count *= static_cast<double>(tile.vectors);
       loads += count;
     }
-    // Without a free register, the next value arrives late (16 registers, Zen
-    // 3: tiles of 6 rows and two vectors are faster than of 4 and three). If
-    // products and sums are two instructions, the product's register serves.
+    // If the tile leaves no register free, the next value arrives late (16
+    // registers, Zen 3: tiles of 6 rows and two vectors are faster than of 4
+    // and three). If products and sums are two instructions, the register of
+    // the product is free for it.
     const bool is_late = cpu_.vector_registers <= 16 && !adds_apart_ &&
                          Registers(tile) == cpu_.vector_registers;
     return Steps() *
@@ -278,8 +280,8 @@ class TileChooser {
     const std::vector<int64_t> extents = ExtentsOf(tile, tile.width());
     double cycles = 0;
     for (const Stream& stream : streams_) {
-      // The previous tile has read an operand that does not move along both
-      // axes.
+      // An operand that does not move along one of the two axes was already
+      // read by the previous tile, so it is in a near cache.
       const bool stands_still =
           tile.u >= 0 && shape_.StrideOf(stream.load, tile.u) == Stride::kNone;
       const bool is_read_again =
@@ -304,14 +306,15 @@ class TileChooser {
   }
 
   // Returns the cycles per vector of results. Stores have a condition if the
-  // last tile is cut off, and are done lane by lane if a vector is.
+  // last tile is cut off at the end of the axis. They are done lane by lane if
+  // a vector is cut off.
   double StoreCycles(const RegisterTile& tile) const {
     const bool guarded =
         CutsOff(tile.u, tile.rows) || CutsOff(tile.v, tile.width());
     const double plain = guarded ? kGuardedCycles : kStoreCycles;
     if (cpu_.has_masks || !CutsOff(tile.v, tile.lanes)) return plain;
-    // One vector of each row is cut off. With one tile it is known which one;
-    // with more, each vector is tested.
+    // The last vector of each row is cut off. If there is one tile, its number
+    // is known when compiling; with several tiles, each vector is tested.
     const double masked = kMaskedCycles / Tiles(tile.v, tile.lanes);
     return shape_.LikelyExtent(tile.v) > tile.width() ? plain + 2 + masked
                                                       : plain + masked;
@@ -329,8 +332,8 @@ class TileChooser {
     return axis >= 0 && shape_.LikelyExtent(axis) % size != 0;
   }
 
-  // Returns how many tiles of the size an axis needs; an open extent counts as
-  // a multiple of the size.
+  // Returns how many tiles of `size` points an axis needs; an open extent
+  // counts as a multiple of the size.
   double Tiles(int axis, int64_t size) const {
     if (axis < 0) return 1;
     const double extent = static_cast<double>(shape_.LikelyExtent(axis));
@@ -340,10 +343,12 @@ class TileChooser {
 
   const jit::CpuModel& cpu_;
   const StageShape& shape_;
-  int fixed_;                   // axes before this one have one value
-  bool has_broadcast_ = false;  // one value of an operand serves all lanes
-  bool adds_apart_ = false;     // products and sums are two instructions
-  bool has_ones_ = false;       // 4 products of small bytes at once
+  int fixed_;  // number of leading axes that have one value
+  // true if one value of an operand serves all lanes
+  bool has_broadcast_ = false;
+  bool adds_apart_ = false;  // true if products and sums are two instructions
+  // true if one instruction adds 4 products of small bytes
+  bool has_ones_ = false;
   std::vector<Stream> streams_;
   std::vector<Padded> padded_;
 };
@@ -369,7 +374,8 @@ MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
   for (int64_t vectors = 1; vectors <= 4; ++vectors) {
     for (int64_t tile_rows = 1; tile_rows <= std::min<int64_t>(rows, 28);
          ++tile_rows) {
-      // One register more than they need, for a value that LLVM has in flight.
+      // The tile leaves one register more than it needs, for a value that LLVM
+      // has in flight.
       if (tile_rows * vectors + vectors + 2 > cpu.vector_registers) break;
       const double cycles =
           std::max({static_cast<double>(tile_rows * vectors) / 2,

@@ -33,7 +33,7 @@ struct RegisterTile {
   int64_t rows = 1;
   int64_t vectors = 1;
   int64_t lanes = 1;
-  bool writes_out_sum = false;  // unrolls all steps of the sum
+  bool writes_out_sum = false;  // true if all steps of the sum are unrolled
 
   int64_t width() const { return vectors * lanes; }
 };

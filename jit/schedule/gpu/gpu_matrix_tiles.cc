@@ -92,8 +92,8 @@ class MatrixTileChooser {
     return shape_.StrideOf(loads_[factor], axis) != Stride::kNone;
   }
 
-  // True if the stage's product has the matrices' types, with the factors in
-  // either order. Sets `first_`, the factor of the rows.
+  // True if the stage's factors and sum have the types of the matrices, with
+  // the factors in either order. Sets `first_`, the factor of the rows.
   bool Fits(const loops::MatrixType& type) {
     if (type.sum != sum_) return false;
     for (const int first : {0, 1}) {
@@ -194,20 +194,22 @@ class MatrixTileChooser {
   void ChooseMatrices(MatrixPlan& plan) {
     for (const int64_t rows : {1, 2, 4}) {
       for (const int64_t columns : {1, 2, 4, 8}) {
-        // Eight narrow matrices are as wide as four others.
+        // Eight matrices along columns are tried only for narrow matrices; for
+        // others, they would be too wide.
         if (columns == 8 && plan.type.columns > 8) continue;
         plan.row_tile.matrices = rows;
         plan.column_tile.matrices = columns;
         if (limits_.rows != 0 && plan.RowsOfTile() != limits_.rows) continue;
         if (limits_.columns != 0 && plan.ColumnsOfTile() > limits_.columns)
           continue;
-        // If the loop over rows were shorter, it would have fewer subgroups.
+        // Skips tiles with more rows than the product has: its loop over rows
+        // would have fewer subgroups than the instruction needs.
         if (plan.IsWide() &&
             plan.RowsOfTile() > RoundUp(shape_.LikelyExtent(plan.rows),
                                         rows * plan.type.rows)) {
           continue;
         }
-        // Skips tiles of which a part is never used.
+        // Skips tiles that are so large that a part is never used.
         const bool is_larger =
             plan.row_tile.count() > 1 &&
             plan.RowsOfTile() >= shape_.LikelyExtent(plan.rows) +
@@ -351,7 +353,8 @@ class MatrixTileChooser {
     return row * DTypeByteSize(type) % jit::gpu::kPanelRowBytes == 0;
   }
 
-  // Returns the largest depth that the device has for the types.
+  // Returns the largest depth of the device's matrices with these element
+  // types.
   int64_t DeepestOf(const loops::MatrixType& type) const {
     int64_t deepest = type.depth;
     for (const loops::MatrixType& other : gpu_.matrices) {
@@ -459,7 +462,7 @@ class MatrixTileChooser {
   const MatrixTileLimits limits_;
   DType sum_ = DType::kF32;
   NodeId loads_[2] = {};
-  int first_ = -1;  // the factor that moves along rows
+  int first_ = -1;  // the number of the factor that moves along rows
   std::optional<MatrixPlan> best_;
 };
 

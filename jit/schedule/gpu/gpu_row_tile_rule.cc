@@ -23,7 +23,7 @@
 namespace ember::schedule {
 namespace {
 
-// Alignment of buffers in a workgroup's memory.
+// Alignment in bytes of buffers in a workgroup's memory.
 constexpr int64_t kSharedAlignment = 16;
 constexpr int64_t kFewestRows = 16;
 constexpr int64_t kMaxRows = 128;
@@ -70,7 +70,8 @@ bool MakeBlocks(const std::string& product, const std::string& keys,
 struct KeyBlocks {
   int64_t block = 0;
   int64_t parts = 1;
-  int64_t blocks_of_part = 0;  // if there are several parts
+  // number of blocks of a part, if there are several parts
+  int64_t blocks_of_part = 0;
   double filled_up = 1;        // ratio of padded to real keys
 };
 
@@ -105,7 +106,8 @@ std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
   return all;
 }
 
-// The device with only the matrices of warpgroups, and without those.
+// Two models of the device: one has only the matrices of warpgroups, the other
+// all matrices but those.
 struct Models {
   explicit Models(const jit::GpuModel& gpu) : wide(gpu), narrow(gpu) {
     const auto is_wide = [](const loops::MatrixType& type) {
