@@ -572,8 +572,8 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
   const Computation& c = packed.computation();
   const int number = c.FindStage(product);
   // Instructions of several subgroups (wide ones) have requirements that are
-  // known only after lowering, most of all if both factors are in panels. So
-  // tiles for them are tried first, then tiles without.
+  // known only after lowering, most of all if both factors are in panels. So a
+  // tile for them is tried first, and then a tile without them.
   jit::GpuModel narrow = gpu;
   std::erase_if(narrow.matrices, [](const loops::MatrixType& type) {
     return jit::WarpsOfMatrix(type) > 1;

@@ -144,7 +144,7 @@ std::optional<ProductCost> CostOfMatricesOnGpu(
     const Schedule& schedule);
 
 // Returns the cost of the best tile for ranges of the sum's slices (the
-// primitive stream); nullopt if the product cannot have matrices.
+// primitive stream); nullopt if no tile of matrices fits the product.
 std::optional<ProductCost> TileOfRangesOnGpu(const jit::GpuModel& gpu,
                                              const std::string& product,
                                              const Schedule& schedule);

@@ -202,8 +202,9 @@ class MatrixTileChooser {
         if (limits_.rows != 0 && plan.RowsOfTile() != limits_.rows) continue;
         if (limits_.columns != 0 && plan.ColumnsOfTile() > limits_.columns)
           continue;
-        // Skips tiles with more rows than the product has: its loop over rows
-        // would have fewer subgroups than the instruction needs.
+        // Skips tiles with more rows than the product has, rounded up to the
+        // matrices of one subgroup: the loop over rows would be cut short, and
+        // would have fewer subgroups.
         if (plan.IsWide() &&
             plan.RowsOfTile() > RoundUp(shape_.LikelyExtent(plan.rows),
                                         rows * plan.type.rows)) {

@@ -1,5 +1,5 @@
-// Prefetches packed constants while others are computed with. Internal to
-// lowering.
+// Prefetches the next part of packed constants while the current part is used.
+// Internal to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_PLAN_PREFETCHES_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_PLAN_PREFETCHES_H_
 

@@ -32,9 +32,9 @@ void KeepRegions(const Computation& computation, int stage,
 
 class StageValues {
  public:
-  // storage: per buffer, set if only a region of it is kept. may_overrun: the
-  // loops may be beyond the axes' ends, at points whose values are not used;
-  // loads then read another element that exists.
+  // storage: for each buffer, set if only a region of the buffer is kept.
+  // may_overrun: the loops may be beyond the axes' ends, at points whose values
+  // are not used; loads then read another element that exists.
   StageValues(const Computation& computation, const StageLoops& loops,
               const std::vector<std::optional<RegionStorage>>& storage,
               const Facts& facts, bool may_overrun, loops::LoopNest& nest)
@@ -46,7 +46,7 @@ class StageValues {
         nest_(nest) {}
 
   std::vector<NodeId> Convert(std::span<const NodeId> values);
-  // Returns the results of a fold's step.
+  // Returns the results of one step of a fold.
   std::vector<NodeId> ConvertFold(std::span<const NodeId> results,
                                   std::span<const NodeId> accumulators,
                                   std::span<const NodeId> elements);

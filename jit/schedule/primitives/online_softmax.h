@@ -87,7 +87,7 @@
 
 namespace ember::schedule {
 
-// The numbers of the stages of the first form.
+// The numbers of the stages that are replaced (the first form above).
 struct SoftmaxOfProduct {
   int most = 0;
   int power = 0;
@@ -99,7 +99,8 @@ struct SoftmaxOfProduct {
   DType weight_type = DType::kF32;  // f32; or f16, bf16, widened in the product
 };
 
-// Errors give the reason why the stage is no such product.
+// Finds the stages of the softmax whose rows the product combines. Errors give
+// the reason why the stage is no such product.
 StatusOr<SoftmaxOfProduct> MatchSoftmaxOfProduct(const Schedule& schedule,
                                                  int product);
 

@@ -118,8 +118,8 @@ class KeyPadder {
     });
   }
 
-  // Checks if the stage may become longer: all its readers read it at their
-  // key.
+  // Checks if the stage's rows may become longer: all its readers must read it
+  // at their own key.
   Status Check(int number) {
     EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule_, number, "online_softmax"));
     if (!AccessesAreSafe(c_, number)) {
@@ -158,7 +158,7 @@ class KeyPadder {
         opcode, type, std::span(from.begin(), from.size()));
   }
 
-  // Returns x, but -inf beyond the end.
+  // Returns x where the key exists, and -inf beyond the end of the row.
   NodeId Hidden(NodeId key, NodeId x) {
     const NodeId lowest = c_.pool.Constant(
         std::bit_cast<uint32_t>(-std::numeric_limits<float>::infinity()),

@@ -25,7 +25,8 @@ struct Part {
   Kind kind = Kind::kWhole;
   int axis = 0;
   int64_t factor = 1;
-  int64_t run = 1;  // kRemainder: of the axis divided by `run`
+  // only for kRemainder: the digit is of the axis divided by `run`
+  int64_t run = 1;
 };
 
 // Parses the number after '/' or '%' at word[at]. It ends at the next of these
@@ -90,8 +91,9 @@ class PartsMaker {
   PartsMaker(Computation& c, const ComputationStage& whole, const Part& part)
       : c_(c), whole_(whole), part_(part) {}
 
-  // buffer: number of the first of as many buffers as there are values. nullopt
-  // if elements that do not exist would count.
+  // Returns the stage that computes the parts. buffer: number of its first
+  // buffer; each value has one. Returns nullopt if elements beyond the end
+  // would change a part.
   std::optional<ComputationStage> Run(uint32_t buffer) {
     ComputationStage stage;
     stage.combiner = whole_.combiner;
@@ -114,7 +116,7 @@ class PartsMaker {
       else
         AddCopy(a, stage);
     }
-    // No reduction axis is left.
+    // If no reduction axis is left, the stage combines nothing.
     if (static_cast<int>(stage.axes.size()) == stage.spatial_count) {
       if (IsFold()) return std::nullopt;
       stage.combiner = tensor::Combiner::kNone;
@@ -179,8 +181,8 @@ class PartsMaker {
 
   bool IsFold() const { return whole_.combiner == tensor::Combiner::kFold; }
   NodeId Extent() const { return whole_.axes[part_.axis].extent; }
-  // Number of elements in a round, in which each part has a run. kQuotient:
-  // number of elements of a part.
+  // kRemainder: number of elements of a round, in which each part has a run of
+  // neighbours. kQuotient: number of elements of a part.
   int64_t Turn() const { return part_.factor * part_.run; }
   NodeId Steps() {
     const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,
@@ -190,7 +192,7 @@ class PartsMaker {
     return Make(c_, Opcode::kMultiply, DType::kI64,
                 {turns, c_.pool.Integer(part_.run)});
   }
-  // Returns the position in the whole of element `rest` of part `digit`.
+  // Returns the index in the whole axis of element `rest` of part `digit`.
   NodeId Position(NodeId digit, NodeId rest) {
     const auto integer = [&](Opcode opcode, NodeId a, int64_t b) {
       return Make(c_, opcode, DType::kI64, {a, c_.pool.Integer(b)});
@@ -227,7 +229,8 @@ class PartsMaker {
         {whole_.axes[axis].variable, stage.axes.back().variable});
   }
 
-  // Adds the axis without the digit of the parts.
+  // Adds the axis of the elements of a part: the original axis without the
+  // digit that counts parts.
   void AddRest(NodeId digit, ComputationStage& stage) {
     const ComputationAxis& axis = whole_.axes[part_.axis];
     if (part_.kind == Part::Kind::kWhole)
@@ -238,9 +241,8 @@ class PartsMaker {
     NodeId value = Position(digit, stage.axes.back().variable);
     const std::optional<int64_t> extent = c_.pool.IntegerConstant(Extent());
     if (!extent || *extent % Turn() != 0) {
-      // Beyond the end, the last element is read in place of one that does not
-      // exist, and its value is not used. A last element exists wherever there
-      // are points.
+      // Where an index is beyond the end, the last element is read instead, and
+      // its value is not used. A last element exists wherever there are points.
       beyond_ = Make(c_, Opcode::kLessEqual, DType::kBool, {Extent(), value});
       const NodeId last = Make(c_, Opcode::kSubtract, DType::kI64,
                                {Extent(), c_.pool.Integer(1)});
@@ -259,7 +261,7 @@ class PartsMaker {
   Computation& c_;
   const ComputationStage& whole_;
   const Part part_;
-  // Axes and their replacements.
+  // Axes of the whole stage, and the expressions that replace them.
   std::vector<std::pair<NodeId, NodeId>> replaced_;
   std::optional<NodeId> beyond_;
 };

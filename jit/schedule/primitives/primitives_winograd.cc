@@ -32,11 +32,13 @@ using tensor::Simplifier;
 //
 // with the dims of x and filter in any order. Either may be cast to f32.
 struct Convolution {
-  int taps = 0;       // r
-  NodeId x = 0;       // the load, padded or not
-  NodeId filter = 0;  // the load
-  NodeId n = 0, h = 0, w = 0, o = 0, p = 0, q = 0, c = 0;  // axes' variables
-  size_t dim_h = 0, dim_w = 0, dim_c = 0;                  // dims of x
+  int taps = 0;  // number of taps along each dim (r)
+  NodeId x = 0;  // the load of x, padded or not
+  NodeId filter = 0;  // the load of the filter
+  // variables of the axes
+  NodeId n = 0, h = 0, w = 0, o = 0, p = 0, q = 0, c = 0;
+  // numbers of the dims of x for rows, columns and channels
+  size_t dim_h = 0, dim_w = 0, dim_c = 0;
   int64_t low_h = 0, low_w = 0;                            // dh, dw
   int64_t rows = 0, columns = 0;
 };
@@ -300,8 +302,7 @@ class Maker {
     NodeId element;
   };
 
-  // A sum of terms whose sign is kept apart, so that the first term is positive
-  // in the expression.
+  // A sum of terms with its sign apart: the first term is positive in `value`.
   struct Signed {
     std::optional<NodeId> value;
     bool is_negative = false;

@@ -23,7 +23,8 @@ bool IsStoredAgain(const Computation& c, int stage) {
   return false;
 }
 
-// Returns how many of the root's axes, from the first on, the producer has too.
+// Returns the number of the root's axes, from the first on, that the producer
+// has too.
 int DepthOf(const Schedule& schedule, int producer, int root) {
   const int count = schedule.computation().stages[root].spatial_count;
   for (int depth = count; depth > 0; --depth) {
