@@ -71,7 +71,8 @@ StatusOr<std::shared_ptr<hal::Device>> OpenSessionDevice(
   return OpenDevice(name, device_options);
 }
 
-// in_background: true if no caller waits for the kernels.
+// Returns the place where kernels are compiled. in_background: true if no
+// caller waits for the kernels.
 vm::CompilePlace PlaceOf(int32_t compile_in, bool in_background) {
   using Place = vm::CompilePlace;
   if (compile_in == EMBER_COMPILE_IN_WORKER) return Place::kWorker;
@@ -80,8 +81,9 @@ vm::CompilePlace PlaceOf(int32_t compile_in, bool in_background) {
              : Place::kThread;
 }
 
-// Null if AUTO finds no JIT and can run without one: on the host, or with
-// kernels of files if it may run any.
+// Creates the object that compiles and runs kernels. Null if AUTO finds no JIT
+// and can run without one: on the host, or with kernels of files if the session
+// may run any.
 StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
     const EmberModule& module, const EmberSessionOptions& options, bool is_host,
     Permission::Kind files, const Logger& logger) {
