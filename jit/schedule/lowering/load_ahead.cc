@@ -156,8 +156,8 @@ class Copier {
     }
   }
 
-  // True if the value is a load, copied by an invocation, from memory that does
-  // not change while the phase runs.
+  // True if storing the value copies an element in an invocation loop: it is a
+  // load from memory that does not change while the phase runs.
   bool IsCopy(NodeId value) const {
     const Node& node = nest_.pool[value];
     if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad)

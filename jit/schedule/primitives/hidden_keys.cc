@@ -79,8 +79,8 @@ class Finder {
     const Node& node = c_.pool[condition];
     const bool is_strict = node.opcode == Opcode::kLess;
     if (!is_strict && node.opcode != Opcode::kLessEqual) return std::nullopt;
-    // The condition is smaller <= larger or smaller < larger. The opposite of
-    // an operand order is larger < smaller or larger <= smaller.
+    // The condition says smaller <= larger or smaller < larger. Its opposite
+    // has the operands exchanged.
     const NodeId smaller = node.operands[holds ? 0 : 1],
                  larger = node.operands[holds ? 1 : 0];
     if (c_.pool[smaller].type != DType::kI64) return std::nullopt;

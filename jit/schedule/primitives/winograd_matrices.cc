@@ -32,7 +32,7 @@ WinogradMatrices MakeWinogradMatrices(int outputs, int taps) {
   result.filter.assign(n, std::vector<double>(r));
   result.output.assign(m, std::vector<double>(n));
   for (size_t j = 0; j < n; ++j) {
-    // The last row belongs to the point at infinity, which has no factor.
+    // The last row belongs to the point at infinity.
     const bool is_last = j + 1 == n;
     std::vector<double> polynomial = {1};
     double scale = 1;
