@@ -37,7 +37,8 @@
 
 namespace ember::jit::gpu {
 
-// Bytes of a workgroup's memory, from `begin` to the byte before `end`.
+// A range of bytes of a workgroup's memory: from `begin` to the byte before
+// `end`.
 struct MemoryRange {
   int64_t begin = 0;
   int64_t end = 0;
@@ -48,11 +49,11 @@ struct MemoryRange {
 };
 
 struct SharedMemory {
-  // Per buffer: true if several invocations may touch an element.
+  // For each buffer: true if several invocations may touch the same element.
   std::vector<bool> is_of_many;
-  // Per buffer: true if products of warpgroups read it
-  // (jit/gpu/shared_panels.h). Barriers do not depend on it; other parts of the
-  // plan do.
+  // For each buffer: true if products of warpgroups read it
+  // (jit/gpu/shared_panels.h). Barriers do not depend on this list; other parts
+  // of the plan do.
   std::vector<bool> has_panels;
   // True if combining loops (jit/loops/combining.h) need memory as well.
   bool has_parts = false;
@@ -70,7 +71,8 @@ struct SharedMemory {
 };
 
 struct Barriers {
-  // Statements with a barrier before them, all outside invocation loops.
+  // The statements with a barrier before them. All are outside invocation
+  // loops.
   std::unordered_set<const loops::Statement*> before;
   // Per buffer: true if an invocation has to see what another one stored before
   // the last barrier or any earlier one.
@@ -81,8 +83,9 @@ struct Barriers {
   std::vector<bool> is_ordered;
 };
 
-// Statements outside the phase's invocation loops are executed by all
-// invocations, except that only the first one stores to memory.
+// Plans the barriers of a phase. Statements outside the phase's invocation
+// loops are executed by all invocations, except that only the first one stores
+// to memory.
 Barriers PlanBarriers(const loops::LoopNest& nest, const loops::Block& body,
                       const SharedMemory& memory);
 

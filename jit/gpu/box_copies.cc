@@ -30,7 +30,8 @@ class Finder {
   }
 
  private:
-  // Finds the only store in the loops.
+  // Finds the store in the loops. Returns false if the loops contain anything
+  // else.
   bool FindStore(const Statement& statement) {
     if (statement.kind != Statement::Kind::kFor ||
         statement.loop != LoopKind::kInvocation) {
@@ -118,7 +119,7 @@ class Finder {
   }
 
   void FindOrder() {
-    // pairs of a dim of `to` and a dim of `from`
+    // pairs of a dim of `to` and the dim of `from` that moves with it
     std::vector<std::pair<size_t, uint32_t>> moved;
     for (uint32_t d = 0; d < copy_.dims.size(); ++d) {
       copy_.order.push_back(d);
@@ -139,8 +140,8 @@ class Finder {
     for (size_t d = 1; d < rank; ++d) copy_.slot_bytes *= ExtentOf(d);
     const int64_t panel_count = panels_.row_bytes / kPanelRowBytes;
     if (copy_.slot_bytes % kPanelAlignment != 0) return false;
-    // Extents of a piece, by dim of `to`. With one panel a piece has all rows;
-    // with more it has the rows of one matrix.
+    // Number of elements of a piece along each dim of `to`. If the slot has one
+    // panel, a piece has all rows; otherwise it has the rows of one matrix.
     std::vector<int64_t> piece(rank, 1);
     piece[rank - 1] = kPanelRowBytes / bytes;
     int64_t rows = 1;

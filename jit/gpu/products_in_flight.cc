@@ -28,7 +28,7 @@ bool HasMatrices(const Statement& statement) {
          std::ranges::any_of(statement.body, HasMatrices);
 }
 
-// Per buffer that products read: the slots that they read in an iteration.
+// For each buffer that products read: the slots that they read in an iteration.
 using Factors = std::map<uint32_t, Slots>;
 
 class Finder {
@@ -153,7 +153,7 @@ class Finder {
   const int64_t subgroups_;
   const bool stores_are_ordered_;
   const Rings rings_;
-  std::vector<NodeId> around_;  // variables of the loops around
+  std::vector<NodeId> around_;  // variables of the surrounding loops
   std::vector<ProductsInFlight> found_;
 };
 

@@ -19,7 +19,7 @@ std::optional<VectorAccess> FindVector(
   VectorAccess access;
   LinearSum rest;
   int64_t constant = element.constant;
-  int64_t own = 0;  // value of access.variable
+  int64_t own = 0;  // value of access.variable for this element
   for (const LinearTerm& term : element.terms) {
     const std::optional<int64_t> value = value_of(term.node);
     if (!value) {
