@@ -162,7 +162,7 @@ Value* Arithmetic::Remainder(const Operation& op) {
   return Divided(op, false, Instruction::SRem);
 }
 
-// If it is not raw, the divisor must be a constant power of two.
+// Unless the division is raw, the divisor must be a constant power of two.
 Value* Arithmetic::FloorDivide(const Operation& op) {
   const auto shift = ConstantLog2(op.b);
   if (shift && !op.is_raw) return b_.CreateAShr(op.a, *shift);

@@ -29,7 +29,7 @@ class BlockEmitter {
   virtual ~BlockEmitter() = default;
 
  protected:
-  // True if this code does not contain the statement.
+  // True if the emitted code is not to contain the statement.
   virtual bool IsLeftOut(const loops::Statement&) const { return false; }
   // Called before and after the code of each statement.
   virtual void BeforeStatement(const loops::Statement&) {}
@@ -39,12 +39,12 @@ class BlockEmitter {
   virtual void LeaveBody() {}
   // Emits a loop over invocations (kInvocation, kSubgroup), or over matrices.
   virtual void EmitInvocations(const loops::Statement& statement) = 0;
-  // Emits check number `number` of the block. True if it also emitted the
-  // statements after the check.
+  // Emits check number `number` of the block. Returns true if it also emitted
+  // the statements after the check.
   virtual bool EmitCheck(const loops::Block& block, size_t number) = 0;
 
-  // Emits a dot loop with instructions for it; false if it is to be written
-  // out.
+  // Emits a dot loop with the machine's instructions for it. Returns false if
+  // there are none, and the loop must be unrolled.
   virtual bool EmitDot(const loops::Statement& loop) {
     return dot_products_.Emit(loop);
   }
@@ -60,7 +60,7 @@ class BlockEmitter {
 
   // Emits the block from statement `begin` on.
   void EmitBlock(const loops::Block& block, size_t begin = 0);
-  // Emits a loop that runs one value after the other.
+  // Emits a serial loop.
   void EmitSerial(const loops::Statement& statement);
   // Emits a loop over the values of the variable from `begin` to `end` - 1.
   void EmitLoop(NodeId variable, llvm::Value* begin, llvm::Value* end,
@@ -70,8 +70,8 @@ class BlockEmitter {
   template <typename Emit>
   void EmitBranch(llvm::Value* condition, Emit&& emit);
 
-  // The result and the operands of a check; in lanes, those of the first that
-  // fails.
+  // The result and the operands of a check. In a vector loop the operands are
+  // those of the first lane that fails.
   struct Checked {
     llvm::Value* inside = nullptr;  // i1
     llvm::Value* index = nullptr;

@@ -10,7 +10,8 @@ namespace {
 
 using loops::Replaced;
 
-// Every part of a gather has addresses; LLVM 19 may make one without them trap.
+// Every part of a gather must have addresses; LLVM 19 may make a gather trap
+// that has a part without them.
 TEST(CodeGeneratorTest, AllLanesOfGathersHaveAddresses) {
   const auto ir = [](const char* lanes, const char* condition) {
     const std::string text =

@@ -14,10 +14,11 @@ class Conversions {
   Conversions(Builder& builder, TargetTraits target)
       : b_(builder), target_(target) {}
 
-  // Emits a cast, raw or not. If a raw cast of a float to an integer has no
-  // value, LLVM's has none either. bf16 has only raw casts from f32.
+  // Emits a cast, raw or not. Where a raw cast of a float to an integer has no
+  // defined value, LLVM's cast has none either. bf16 has only raw casts from
+  // f32.
   llvm::Value* Cast(DType from, DType to, llvm::Value* value);
-  // The types have the same width.
+  // Emits a bitcast. Both types have the same width.
   llvm::Value* Bitcast(DType to, llvm::Value* value);
 
  private:

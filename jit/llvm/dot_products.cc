@@ -171,8 +171,8 @@ Value* DotProducts::UnsignedBySigned(Value* sum, Value* a, Value* b) {
   return b_.CreateIntrinsic(id, {}, {sum, a, b});
 }
 
-// Emits the same for small b: pairs of products fit 16 bits, and sums of two
-// such pairs are products by one.
+// Emits sum + a * b where b is small, so that pairs of products fit 16 bits.
+// Sums of two such pairs are products by one.
 Value* DotProducts::UnsignedBySmall(Value* sum, Value* a, Value* b) {
   const int lanes = expressions_.scopes().lanes();
   const llvm::Intrinsic::ID id =

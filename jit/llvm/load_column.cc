@@ -42,7 +42,7 @@ class Column {
   }
 
  private:
-  // Alternates the first or last halves of both in each chunk.
+  // Alternates the first or last halves of a and b in each chunk.
   Value* Interleave(Value* a, Value* b, bool last) {
     std::vector<int> places;
     for (int part = 0; part < rows_; part += chunk_) {

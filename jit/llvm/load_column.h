@@ -22,9 +22,9 @@ namespace ember::jit {
 // rows.
 int ColumnChunk(int element_bytes, int rows);
 
-// Returns a vector of `rows` elements. chunk: ColumnChunk; rows is a power of
-// two. load_row(i): returns `chunk` neighbours of row i; `column` is the wanted
-// one.
+// Returns column `column` of `rows` rows as a vector. rows: a power of two.
+// chunk: the result of ColumnChunk. load_row(i): returns `chunk` neighbours of
+// row i, one of which is in the column.
 llvm::Value* LoadColumn(Builder& b, int rows, int chunk, int column,
                         const std::function<llvm::Value*(int)>& load_row);
 

@@ -33,7 +33,8 @@ class Expansion {
     b_.SetInsertPoint(&instruction);
   }
 
-  // Returns null if the machine has the operation.
+  // Returns the instruction's value, computed by other operations; null if the
+  // machine has the operation.
   Value* Of(const TargetTraits& target) {
     switch (instruction_.getOpcode()) {
       case Instruction::FNeg:
@@ -114,7 +115,7 @@ class Expansion {
     return b_.CreateSelect(negative, b_.CreateFNeg(result), result);
   }
 
-  // Numbers that do not fit are as undefined as before.
+  // Numbers that do not fit the integer have an undefined result, as before.
   Value* FloatToLong() {
     llvm::Type* const type = instruction_.getType();
     llvm::Type* const word = ShapedAs(b_.getInt32Ty(), A());

@@ -89,7 +89,7 @@ Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
   if (host.has_sign_masks)
     LowerMaskedAccesses(module, host.has_sign_masks_of_integers);
   ExpandMissingInstructions(host.traits, module);
-  AddTargetAttributes(host, module);  // for functions that were added
+  AddTargetAttributes(host, module);  // for functions that were added above
   return OkStatus();
 }
 
@@ -137,7 +137,8 @@ Status CheckNeedsNothing(const llvm::MemoryBuffer& object) {
     llvm::Expected<llvm::StringRef> name = symbol.getName();
     if (!flags || !name)
       return InternalError("expected an object file with symbols");
-    // The symbol tables of ELF begin with a symbol without a name.
+    // The symbol without a name, with which symbol tables of ELF begin, is no
+    // outside symbol.
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) == 0 || name->empty())
       continue;
     return InternalError(

@@ -82,7 +82,7 @@ TEST(ProcessorsTest, WhatThisMachineLacks) {
 #if defined(__x86_64__)
   EXPECT_EQ(missing("aarch64-linux-gnu:cortex-a72"), "aarch64");
   EXPECT_EQ(missing("x86-64-v2"), "");
-  // No machine has both features.
+  // No machine has both fma4 and avx512vp2intersect.
   EXPECT_NE(missing("x86-64-v2+fma4+avx512vp2intersect"), "");
 #endif
 }

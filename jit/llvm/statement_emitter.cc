@@ -29,7 +29,8 @@ class HostPhaseEmitter final : public BlockEmitter {
     EmitSerial(statement);
   }
   bool EmitCheck(const Block& block, size_t number) override;
-  // Continues in a new block if the condition holds, else fails.
+  // Emits a check: code after it is in a new block that is reached only if the
+  // condition holds. Otherwise the function fails.
   void FailUnless(Value* condition, const Statement& check, Value* index,
                   Value* extent);
   void EmitFailure();

@@ -11,7 +11,7 @@ namespace ember::jit {
 inline legalise::TargetOperations OperationsOf(const TargetTraits& traits) {
   return {
       .half_conversions = traits.has_half_conversion,
-      // Sums are in f32; LLVM's passes make f16 of them where
+      // Sums of f16 are computed in f32; LLVM's passes narrow them to f16 if
       // has_half_arithmetic is set.
       .half_sums = false,
       .wide_halves = false,

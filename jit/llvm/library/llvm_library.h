@@ -32,7 +32,8 @@ StatusOr<std::string> FindLlvmLibrary(const std::string& folder = "");
 // NewFullCompiler.
 StatusOr<std::unique_ptr<ObjectCompiler>> LoadLlvmCompiler();
 
-// The library's only symbol, and its type. It returns false and sets an error.
+// The library's only symbol, and the type of that function. It returns false
+// and sets an error on failure.
 inline constexpr char kNewLlvmCompilerSymbol[] = "EmberNewLlvmCompiler";
 using NewLlvmCompilerFunction = bool(std::unique_ptr<ObjectCompiler>* compiler,
                                      std::string* error);
