@@ -69,7 +69,7 @@ dispatch @rows(%x: f32[6, 7, 8], %w: f32[8, 4], %r: f32[6, 7, 4]) -> (%y: f32[6,
 // extents.
 TEST(CollapseAxes, KeepsWhatIsUsedApart) {
   for (const char* text :
-       {  // Dim 0 of %x is read in a window.
+       {// Dim 0 of %x is read in a window.
         R"(dispatch @a(%x: f32[6, 7, 8]) -> (%y: f32[4, 7, 8]) {
   %y[i, j, o] = sum(k < 3) %x[i + k, j, o]
 })",

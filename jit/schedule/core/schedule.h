@@ -72,7 +72,7 @@ enum class Buffering : uint8_t {
   kSingle,
   kDouble,  // computed one iteration ahead, into the other of two buffer halves
   kDoubleByRegisters,  // like kDouble, but through registers of the invocations
-  kAsync  // computed some iterations ahead, in a ring of slots
+  kAsync               // computed some iterations ahead, in a ring of slots
 };
 
 struct StagePlan {
@@ -83,7 +83,7 @@ struct StagePlan {
   int attach_stage = -1;
   int attach_loop = -1;
   Buffering buffering = Buffering::kSingle;
-  int64_t slots = 2;  // number of slots of the ring; only for kAsync
+  int64_t slots = 2;     // number of slots of the ring; only for kAsync
   bool is_late = false;  // kAsync: the copy starts at the iteration's end
   // kAsync: one slot is reserved for the previous iteration, whose operations
   // may still read it.

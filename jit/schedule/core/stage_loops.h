@@ -42,9 +42,9 @@ struct StageLoops {
   const StagePlan* plan = nullptr;
   // per axis of the stage: the part that is computed
   std::vector<AxisRegion> regions;
-  std::vector<NodeId> extents;      // per loop of the plan
-  std::vector<NodeId> values;       // per loop of the plan
-  std::vector<NodeId> axes;         // value of each axis
+  std::vector<NodeId> extents;  // per loop of the plan
+  std::vector<NodeId> values;   // per loop of the plan
+  std::vector<NodeId> axes;     // value of each axis
   std::vector<Guard> guards;
   // ComputationStage::end in terms of the loops; set only if it is known before
   // the first loop that combines.

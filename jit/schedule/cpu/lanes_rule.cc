@@ -31,7 +31,7 @@ constexpr int64_t kChunkBytes = 16;
 constexpr int64_t kFewestNarrowLanes = 4;
 
 struct LaneAxis {
-  int axis = -1;  // the axis along which lanes run; -1: no vectors
+  int axis = -1;    // the axis along which lanes run; -1: no vectors
   int before = -1;  // an axis that is fused with `axis`; -1: none
   int64_t lanes = 1;
   // true if `axis` is spatial, false if it is a reduction
@@ -144,7 +144,7 @@ int64_t NarrowLanes(const std::optional<int64_t>& extent, int64_t lanes) {
 
 // An axis along which a load runs, but lanes do not.
 struct LineAxis {
-  int axis = -1;  // number of the axis; -1: none
+  int axis = -1;       // number of the axis; -1: none
   int64_t line = 1;    // elements in a cache line
   int64_t chunk = 1;   // elements that are loaded together
   std::string buffer;  // the buffer that the load reads

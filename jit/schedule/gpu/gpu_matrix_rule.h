@@ -94,7 +94,7 @@ struct MatrixPlan {
 inline constexpr double kMatrixSpeed = 8;
 // Limits of a tile, if other stages share the workgroup.
 struct MatrixTileLimits {
-  int64_t rows = 0;  // number of rows of the tile, on one line; 0: any
+  int64_t rows = 0;     // number of rows of the tile, on one line; 0: any
   int64_t columns = 0;  // largest number of columns; 0: any
   // number of subgroups; 0: any; wide products may use fewer
   int64_t subgroups = 0;

@@ -83,7 +83,7 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
                                           ScheduleWriter& writer) {
   const int number = writer.StageOf(name);
   size_t together = 0;  // number of axes that are fused, from the last one back
-  int64_t extent = 1;  // number of points of the fused axes
+  int64_t extent = 1;   // number of points of the fused axes
   bool is_constant = true;
   size_t count = 0;
   std::string lane;

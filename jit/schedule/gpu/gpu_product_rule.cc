@@ -25,7 +25,7 @@ using tensor::Opcode;
 struct Slice {
   std::string buffer;
   std::string layout;  // order of the copy's dims; empty: unchanged
-  int64_t lanes = 1;         // neighbours that an invocation copies at once
+  int64_t lanes = 1;   // neighbours that an invocation copies at once
   // true if all slices have the same size, which is known when compiling
   bool is_constant = false;
   int64_t bytes = 0;  // bytes of an element

@@ -254,7 +254,7 @@ class RowChooser {
   ScheduleWriter& writer_;
   StageGroup group_;
   int64_t rows_ = 1;
-  int64_t length_ = 1;  // number of elements of the longest row
+  int64_t length_ = 1;         // number of elements of the longest row
   bool is_by_points_ = false;  // true if all stages have the same axes
   int64_t invocations_ = 1;
 };

@@ -56,7 +56,7 @@ struct WorkgroupTile {
   // for each load: true if it goes through shared memory
   std::vector<bool> share;
   int64_t steps = 1;  // number of unrolled steps of the sum's innermost loop
-  double cost = 0;          // cost of all workgroups in the model
+  double cost = 0;    // cost of all workgroups in the model
 
   int64_t Threads() const {
     int64_t threads = 1;

@@ -27,8 +27,8 @@ constexpr int64_t kMaxWrittenOut = 16;
 using Across = std::map<std::string, std::set<std::string>>;
 
 struct Square {
-  int rows = -1;  // axis along which the operands are contiguous
-  int columns = -1;  // axis along which the results are contiguous
+  int rows = -1;      // axis along which the operands are contiguous
+  int columns = -1;   // axis along which the results are contiguous
   int64_t bytes = 1;  // bytes of the widest element that is copied
   Across across;
 };

@@ -43,8 +43,8 @@ struct CarriedSums {
   // Conditions around `clear` and `finish`, if it is not known before the run
   // whether anything is carried.
   std::vector<NodeId> conditions;
-  loops::Block clear;  // statements before the stage's reduction
-  loops::Block carry;  // statements before the iterations that carry
+  loops::Block clear;   // statements before the stage's reduction
+  loops::Block carry;   // statements before the iterations that carry
   loops::Block finish;  // statements after the reduction
   // Buffers of totals. On CPUs they stay in memory, so that the accumulators
   // have all registers.

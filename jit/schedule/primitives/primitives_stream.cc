@@ -80,7 +80,7 @@ StatusOr<AxisAndSize> ParseAxisAndSize(const ComputationStage& stage,
 // The division of a stage's results into tiles, and of the elements that they
 // combine into slices and ranges.
 struct Shares {
-  AxisAndSize steps;  // axis and size of a slice
+  AxisAndSize steps;           // axis and size of a slice
   std::vector<int64_t> sizes;  // extents of a tile, per spatial axis
   std::vector<int64_t> tiles;  // number of tiles, per spatial axis
   int64_t tile_count = 1;

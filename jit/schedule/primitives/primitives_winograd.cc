@@ -32,14 +32,14 @@ using tensor::Simplifier;
 //
 // with the dims of x and filter in any order. Either may be cast to f32.
 struct Convolution {
-  int taps = 0;  // number of taps along each dim (r)
-  NodeId x = 0;  // the load of x, padded or not
+  int taps = 0;       // number of taps along each dim (r)
+  NodeId x = 0;       // the load of x, padded or not
   NodeId filter = 0;  // the load of the filter
   // variables of the axes
   NodeId n = 0, h = 0, w = 0, o = 0, p = 0, q = 0, c = 0;
   // numbers of the dims of x for rows, columns and channels
   size_t dim_h = 0, dim_w = 0, dim_c = 0;
-  int64_t low_h = 0, low_w = 0;                            // dh, dw
+  int64_t low_h = 0, low_w = 0;  // dh, dw
   int64_t rows = 0, columns = 0;
 };
 

@@ -38,7 +38,7 @@ inline constexpr int kLargestWinogradTile = 6;
 using Matrix = std::vector<std::vector<double>>;
 
 struct WinogradMatrices {
-  Matrix input;  // n x n: transforms a tile of the input
+  Matrix input;   // n x n: transforms a tile of the input
   Matrix filter;  // n x r: transforms the filter
   Matrix output;  // m x n: transforms products to results
 };

@@ -34,7 +34,7 @@ struct DotPlan {
   int64_t count = 4;
   std::string type;   // type of copies of 16-bit integers, for `pack`: " i16"
   std::string range;  // range that b's elements must also have: " -64..64"
-  int axis = 0;  // number of the axis of the reduction
+  int axis = 0;       // number of the axis of the reduction
   std::string axis_name;
   bool is_exact = true;  // count divides its extent
   Factor a, b;           // b depends on v, a does not

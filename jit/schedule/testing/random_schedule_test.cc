@@ -28,7 +28,7 @@ struct Totals {
   // number of nests that are legal except for a proof of bounds
   int64_t unproved = 0;
   int64_t not_lowered = 0;  // number of schedules that Lower refused
-  int64_t too_long = 0;  // number of nests that take too long to evaluate
+  int64_t too_long = 0;     // number of nests that take too long to evaluate
   int64_t wrong = 0;
   RandomScheduleCounts schedules;
 
