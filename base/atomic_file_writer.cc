@@ -15,7 +15,7 @@
 namespace ember {
 namespace {
 
-// Calls `call` until no signal interrupts it.
+// Repeats a system call until no signal interrupts it.
 template <typename Call>
 auto Retry(const Call& call) {
   auto result = call();
@@ -44,7 +44,7 @@ bool IsWrittenInPlace(const std::string& path) {
 
 StatusOr<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
   static std::atomic<uint32_t> counter{
-      0};  // names differ between threads of this process
+      0};  // counter that makes the names of this process's threads different
   AtomicFileWriter writer;
   writer.path_ = path;
   // The system would use only the part before the zero byte.
@@ -57,10 +57,10 @@ StatusOr<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
     if (writer.file_ < 0) return writer.Error("write", errno);
     return writer;
   }
-  // The temporary name repeats only part of the name: with the added suffix the
-  // whole name might be too long.
+  // Largest number of bytes of the file's name that the temporary name repeats:
+  // with the added suffix the whole name might be too long.
   constexpr size_t kMaxOfName = 100;
-  const size_t name = path.rfind('/') + 1;  // 0 without a folder
+  const size_t name = path.rfind('/') + 1;  // 0 if the path has no folder
   const std::string temporary =
       Concat({path.substr(0, name), path.substr(name, kMaxOfName), ".tmp.",
               ::getpid(), ".", counter.fetch_add(1)});

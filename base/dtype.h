@@ -18,8 +18,7 @@
 
 namespace ember {
 
-// name, text, C++ storage type, bits, kind
-// clang-format off
+// Rows (name, text, C++ storage type, bits, kind). clang-format off
 #define EMBER_FOR_EACH_DTYPE(row) \
   row(Bool, "bool", uint8_t, 8, Bool) \
   row(I8, "i8", int8_t, 8, Signed) \
@@ -69,7 +68,7 @@ constexpr bool IsValidDType(uint8_t raw) { return raw < kDTypeCount; }
 constexpr std::string_view DTypeName(DType type) {
   return kDTypeTable[static_cast<int>(type)].name;
 }
-// Bytes of one element.
+// Returns the number of bytes of one element.
 constexpr int DTypeByteSize(DType type) {
   return kDTypeTable[static_cast<int>(type)].bits / 8;
 }
@@ -90,20 +89,22 @@ constexpr bool IsNarrowFloat(DType type) {
 }
 std::optional<DType> DTypeFromName(std::string_view name);
 
-// Storage of the narrow float types. Arithmetic is done in float and rounded
-// (to nearest even).
+// An f16. These narrow float types are only storage. Arithmetic is done in
+// float and rounded (to nearest even).
 struct Float16 {
   uint16_t bits = 0;
 };
 struct BFloat16 {
   uint16_t bits = 0;
 };
-// 4 bits of exponent, 3 of mantissa. Finite values ("F") up to 448 and one NaN
-// ("N") of either sign, no infinity: what rounds to more than 448 becomes NaN.
+// A float of 8 bits: 4 bits of exponent, 3 of mantissa. Finite values ("F") up
+// to 448 and one NaN ("N") of either sign, no infinity: a value that would
+// round to more than 448 becomes NaN.
 struct Float8E4M3FN {
   uint8_t bits = 0;
 };
-// The upper half of a Float16: 5 bits of exponent, 2 of mantissa, infinities.
+// A float of 8 bits that is the upper half of a Float16: 5 bits of exponent, 2
+// of mantissa, infinities.
 struct Float8E5M2 {
   uint8_t bits = 0;
 };
@@ -117,9 +118,9 @@ float ToFloat(BFloat16 value);
 float ToFloat(Float8E4M3FN value);
 float ToFloat(Float8E5M2 value);
 
-// Rounds once, also from double, where rounding through float would round
-// twice. A value that is too large becomes infinity, or NaN if the type has no
-// infinity. A NaN stays a NaN of its sign.
+// Converts to a narrow float type. It rounds once, also from double, where
+// rounding through float would round twice. A value that is too large becomes
+// infinity, or NaN if the type has no infinity. A NaN stays a NaN of its sign.
 //
 //   ToNarrowFloat<Float8E4M3FN>(1.0f).bits == 0x38
 template <NarrowFloat T>
