@@ -112,8 +112,8 @@ struct Options {
   std::string target =
       "sm_80+subgroup32+shared166912+invocations1024+processors108";
   std::string folder;
-  std::string schedules;  // a folder; "": the default ones
-  std::string constants;  // names, with commas between
+  std::string schedules;  // a folder of schedules; "": the default schedules
+  std::string constants;  // names of inputs, separated by commas
   std::vector<std::string> files;
 };
 

@@ -85,8 +85,8 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-// Removes fences of arithmetic. The passes have run, and NVPTX has no
-// instruction for them.
+// Removes arithmetic fences, the intrinsics that keep passes from reordering
+// arithmetic. The passes have run, and NVPTX has no instruction for the fences.
 void RemoveFences(llvm::Function& function) {
   for (llvm::Instruction& instruction :
        llvm::make_early_inc_range(llvm::instructions(function))) {

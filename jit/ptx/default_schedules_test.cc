@@ -153,7 +153,8 @@ TEST(PtxDefaultSchedules, Architectures) {
     ASSERT_TRUE(nest.has_value());
     const std::string ptx = PtxOf(*nest, target);
     const bool is_wide = std::string_view(name) == "sm_90a";
-    // The table has matrices of bytes since 8.0.
+    // The table of matrix instructions has products of bytes since architecture
+    // 8.0.
     const bool has_byte_matrices = std::string_view(name) != "sm_75";
     EXPECT_THAT(ptx, HasSubstr(is_wide ? "wgmma.mma_async" : "mma.sync"));
     if (HasAssembler()) {

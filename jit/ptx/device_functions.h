@@ -42,10 +42,11 @@ llvm::Value* EmitMultiply(Builder& builder, const MatrixInstruction& row,
 // zeros. Both addresses are aligned to `bytes`.
 void EmitCopyAsync(Builder& builder, int bytes, llvm::Value* to,
                    llvm::Value* from, llvm::Value* read);
-// A factor of wgmma in shared memory, in panels (jit/gpu/shared_panels.h).
+// A factor of wgmma that is in shared memory, in panels
+// (jit/gpu/shared_panels.h).
 struct WideFactor {
   llvm::Value* begin = nullptr;
-  int64_t panel_bytes = 0;  // from one panel to the next
+  int64_t panel_bytes = 0;  // number of bytes from one panel to the next
   // True if in a panel not the depth is contiguous but the dim that the results
   // have: a's rows, or b's columns.
   bool is_transposed = false;
@@ -75,8 +76,8 @@ llvm::Value* EmitAwaitProducts(Builder& builder,
 // (wait_group) waits for all groups but the last one. Sums may not be used yet.
 void EmitCommitProducts(Builder& builder);
 void EmitAwaitGroupsBefore(Builder& builder);
-// fence.proxy.async: wide products after the next barrier read what the thread
-// has stored to shared memory so far.
+// fence.proxy.async: makes the thread's stores to shared memory so far visible
+// to wide products after the next barrier.
 void EmitOrderStores(Builder& builder);
 
 // dp4a: adds four products of the bytes of two words, each signed or not, to
@@ -97,9 +98,10 @@ struct DeviceCall {
     kNone,
     kLoadMatrices,
     kCopyAsync,
-    kMultiply,  // operands: registers of a, of b, sums
-    // Operands: for each factor in shared memory, first b, its descriptor
-    // without the address; then registers of a, or a; b; sums.
+    kMultiply,  // operands: registers of a, registers of b, sums
+    // The operands are, in order: for each factor in shared memory, first b,
+    // its descriptor without the address; then registers of a, or the address
+    // of a; the address of b; the sums.
     kMultiplyWide,
     kAwaitProducts,
     kCommitProducts,
@@ -109,20 +111,26 @@ struct DeviceCall {
     kPowerOfTwo
   };
   Kind kind = Kind::kNone;
-  int count = 0;                           // number of matrices, or of bytes
-  bool is_transposed = false;              // kMultiplyWide: for factor b
-  const MatrixInstruction* row = nullptr;  // kMultiply, kMultiplyWide
-  // For kMultiplyWide.
+  // number of matrices that are loaded, or of bytes that are copied
+  int count = 0;
+  bool is_transposed = false;  // kMultiplyWide: true if factor b is transposed
+  // kMultiply, kMultiplyWide: the instruction
+  const MatrixInstruction* row = nullptr;
+  // For kMultiplyWide: factor a is in shared memory; and if so, it is
+  // transposed.
   bool has_shared_a = false;
   bool is_a_transposed = false;
-  bool a_signed = false, b_signed = false;  // kDotOfWords
+  // kDotOfWords: signs of the bytes of a and of b
+  bool a_signed = false, b_signed = false;
 
   unsigned Descriptors() const { return has_shared_a ? 2 : 1; }
-  // Number of operands for a, after the descriptors.
+  // Returns the number of operands that are factor a. They follow the
+  // descriptors.
   unsigned OperandsOfA() const;
 };
 
-// Returns which function the call calls; the default value if it is another.
+// Returns the function that the call calls, and its properties; a default
+// DeviceCall if it is none of these functions.
 DeviceCall DeviceCallOf(const llvm::CallBase& call);
 
 void ReplaceByIntrinsics(llvm::Module& module);

@@ -117,7 +117,7 @@ Value* DescriptorAt(llvm::IRBuilder<>& builder, Value* without_address,
   Value* const address = builder.CreatePtrToInt(
       builder.CreateAddrSpaceCast(begin, builder.getPtrTy(kSharedSpace)),
       builder.getInt32Ty());
-  // The descriptor has bits 4 to 17 of the address.
+  // The descriptor contains bits 4 to 17 of the factor's address.
   Value* const units = builder.CreateZExt(
       builder.CreateAnd(builder.CreateLShr(address, 4), 0x3fff),
       builder.getInt64Ty());
@@ -173,7 +173,8 @@ void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what,
   const std::string a = what.has_shared_a
                             ? Concat({"$", static_cast<int64_t>(sums.size())})
                             : OperandList(sums.size(), of_a);
-  // The fence makes earlier writes of the registers, also of a's, visible.
+  // The fence makes earlier writes of the registers of the sums and of factor a
+  // visible to the instruction.
   const std::string text = Concat(
       {"{ .reg .pred add; setp.eq.u32 add, 0, 0; ",
        continues ? "" : "wgmma.fence.sync.aligned; ",
@@ -184,9 +185,9 @@ void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what,
   call.eraseFromParent();
 }
 
-// Replaces the wait for products. Its assembly has the sums as registers, and
-// ptxas requires a fence before it. Without this one ptxas would insert one, or
-// serialize all products where it finds no place for it.
+// Replaces the wait for products by assembly with the sums as registers. ptxas
+// requires a fence before that, so the assembly has one. Otherwise ptxas would
+// insert a fence, or serialize all products where it finds no place for it.
 void ReplaceAwait(llvm::CallInst& call) {
   llvm::IRBuilder<> builder(&call);
   call.replaceAllUsesWith(
@@ -197,7 +198,7 @@ void ReplaceAwait(llvm::CallInst& call) {
   call.eraseFromParent();
 }
 
-// Replaces the call by assembly that orders accesses to memory.
+// Replaces the call by assembly that only orders accesses to memory.
 void ReplaceByOrder(llvm::CallInst& call, const char* text) {
   llvm::IRBuilder<> builder(&call);
   llvm::CallInst* const order = builder.CreateCall(
@@ -257,7 +258,8 @@ void ReplaceByIntrinsics(llvm::Module& module) {
         calls.push_back(call);
     }
   }
-  // This is evaluated before any call is replaced.
+  // Which products continue an earlier one is found before any call is
+  // replaced.
   std::set<const llvm::CallInst*> continuing;
   for (const llvm::CallInst* call : calls) {
     const DeviceCall what = DeviceCallOf(*call);

@@ -17,12 +17,13 @@ using loops::Statement;
 
 namespace {
 
-// Rows of a matrix that ldmatrix loads, and their bytes.
+// Number of rows of a matrix that ldmatrix loads, and number of bytes of a row.
 constexpr int64_t kLoadedRows = 8;
 constexpr int64_t kLoadedRowBytes = 16;
 constexpr int64_t kThreads = 4;
 
-// Returns the elements from one place of a matrix in memory to another.
+// Returns the number of elements from one place of a matrix in memory to
+// another.
 int64_t OffsetOf(const MatrixInMemory& matrix, MatrixStep step) {
   return step.row * matrix.row_stride + step.column * matrix.column_stride;
 }
@@ -42,7 +43,7 @@ void Matrices::Emit(const Statement& loop, NodeId subgroup) {
   if (!found.ok()) return error_.Set(found.status());
   const Operation& operation = *found;
   expressions_.BeginStatement();
-  // A matrix begins where its variables are 0.
+  // Binds the variables of the matrix loops to 0, where the matrix begins.
   Scopes& scopes = expressions_.scopes();
   int bound = 0;
   const auto bind = [&](NodeId variable) {
@@ -222,8 +223,8 @@ void Matrices::LeaveBody() {
 void Matrices::Await() {
   if (awaited_.empty() || go_on_in_) return;
   Builder::InsertPointGuard guard(b_);
-  // A body inside the one in which they began may run several times, or never,
-  // so the wait is put where they began.
+  // The wait is put into the block in which the products began, because the
+  // current body is inside it and may run several times, or never.
   if (begun_before_.size() != begun_depth_)
     b_.SetInsertPoint(begun_in_->getTerminator());
   std::vector<llvm::AllocaInst*> variables;
@@ -349,7 +350,7 @@ void Matrices::EmitStore(const Operation& operation) {
       FindMatrixSums(operation.rows, operation.columns, type);
   if (row == nullptr) return;
   const MatrixFragment fragment = row->Sum();
-  // These are all elements that this lane has, with their distances from the
+  // `elements`: all elements that this lane has, with their distances from the
   // first.
   std::vector<std::pair<int64_t, Value*>> elements;
   for (size_t r = 0; r < sums.size(); ++r) {
