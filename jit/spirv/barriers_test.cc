@@ -68,7 +68,8 @@ void ExpectBarriers(const std::string& text, size_t count) {
   }
 }
 
-// first: statements that fill the tile before the loop; body: the loop's body.
+// Returns a nest that multiplies with a tile of two slots. first: statements
+// that fill the tile before the loop; body: the loop's body.
 std::string Product(const std::string& first, const std::string& body) {
   return R"(
     loops @product(%x: input f32[4, 32], %y: output f32[4, 8]) {
@@ -137,7 +138,7 @@ TEST(Barriers, HalvesOfAnotherLoop) {
   EXPECT_TRUE(Evaluate(nest, *meetings).ok());
 }
 
-// Each iteration of the loop around stores to the first half again, and either
+// Each iteration of the outer loop stores to the first half again, and either
 // half may have been read last.
 TEST(Barriers, LoopsAround) {
   ExpectBarriers(Product("", R"(
@@ -212,7 +213,8 @@ TEST(Barriers, OnceBeforeALoop) {
                                       &loops::Statement::loop);
   ASSERT_NE(loop, body.end());
   EXPECT_TRUE(meetings->contains(&*loop));
-  // If iterations have a barrier there anyway, there is none before the loop.
+  // If iterations need a barrier at that place anyway, there is none before the
+  // loop.
   ExpectBarriers(Product(R"(
     invocation i < 8 { %other[i] = %x[t, i] })",
                          R"(
@@ -266,7 +268,8 @@ TEST(Barriers, OfRandomSchedules) {
     const auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) continue;
     const StatusOr<Meetings> meetings = MeetingsOf(*nest);
-    if (!meetings.ok()) continue;  // more invocations than the device has
+    // the phase needs more invocations than the device has
+    if (!meetings.ok()) continue;
     barriers += meetings->size();
     meeting += !meetings->empty();
     ++compared;

@@ -167,7 +167,8 @@ Value Combiner::ByHalves(DType type, Update update, Value value,
   for (uint64_t half = std::bit_ceil(all) / 2; half > 0; half /= 2) {
     memory_.EmitBarrier();
     const auto count = static_cast<int64_t>(half);
-    // In the first step not all invocations have a partner.
+    // If the number of invocations is not a power of two, not all invocations
+    // have a partner in the first step.
     const int64_t busy = std::min(count, plan_.invocations - count);
     c_.If(c_.Less(invocation, c_.Int(busy), true), [&] {
       const Value own = LoadPart(scalar, invocation);
