@@ -107,7 +107,8 @@ bool IsSubnormal(DType type, uint64_t bits) {
 }
 
 const std::vector<uint64_t>& BitPatterns(DType type) {
-  // Made once: tests ask for the patterns at each element that they compare.
+  // The patterns are made once, because tests ask for them at each element that
+  // they compare.
   static const auto* const patterns = [] {
     auto* const all = new std::vector<std::vector<uint64_t>>(kDTypeCount);
     for (const DType each : kTypes)

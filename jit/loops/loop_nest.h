@@ -68,7 +68,7 @@ struct Buffer {
 
 enum class LoopKind : uint8_t {
   kSerial,
-  kUnrolled,  // constant extent; the body is written out for each value
+  kUnrolled,  // constant extent; the body is unrolled
   // Constant extent. All values run at once, in lanes. A vector loop contains
   // no other vector loop. When several lanes store to one element, an update
   // counts all of them in an unspecified order, and a plain store keeps one of
@@ -163,7 +163,7 @@ struct Store {
 struct Statement;
 using Block = std::vector<Statement>;
 
-// Statements are nested in each other at most this deep.
+// Largest depth to which statements may be nested.
 inline constexpr int kMaxNesting = 200;
 
 struct Statement {
@@ -180,7 +180,7 @@ struct Statement {
   // it holds.
   NodeId condition = 0;
 
-  Block body;  // kFor, kIf
+  Block body;  // only for kFor and kIf
 
   // kStore: all values and indices, in a vector loop those of all lanes, are
   // computed before the first store. An update of f32 or f64 by + whose value
@@ -206,7 +206,7 @@ struct Statement {
   //   invocation i < 64 { async %tile[0, i] = %x[i] }
   //   await 1
   //   invocation i < 64 { async %tile[1, i] = %x[64 + i] }
-  //   await 1                                   // %tile[0, ...] is there
+  //   await 1                                   // %tile[0, ...] is stored
   int64_t groups = 0;
 };
 
@@ -226,7 +226,8 @@ struct Phase {
 struct LoopNest {
   std::string name;                     // without '@'
   std::vector<std::string> parameters;  // i64 scalars, as in the dispatch
-  // An Axis node's immediate is the position of its name.
+  // Names of loop variables. The immediate of an Axis node is the position of
+  // its name.
   std::vector<std::string> variables;
   std::vector<Buffer> buffers;  // inputs, outputs, then the others
   std::vector<Phase> prologue;  // writes the packed buffers

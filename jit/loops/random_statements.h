@@ -12,8 +12,8 @@
 
 namespace ember::loops {
 
-// Expressions read the buffers in RandomExpressions::readable. A block may be
-// empty if no statement fits.
+// Makes statements whose expressions read the buffers in
+// RandomExpressions::readable. A block may be empty if no statement fits.
 class RandomStatements {
  public:
   RandomStatements(const RandomNestOptions& options, RandomExpressions& make,

@@ -26,7 +26,7 @@ std::string ToText(const LoopNest& nest, NodeId expression);
 // Returns the keyword of a scope: "task".
 std::string_view ToText(MemoryScope scope);
 
-// Errors name the line and column. The nest is not verified.
+// Parses a nest, which is not verified. Errors name the line and column.
 StatusOr<LoopNest> Parse(std::string_view text);
 
 }  // namespace ember::loops

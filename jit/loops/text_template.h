@@ -11,7 +11,8 @@
 
 namespace ember::loops {
 
-// Returns the text with each `from` replaced. Does not search the replacements.
+// Returns the text with each `from` replaced by `to`. Does not search the
+// replacements.
 std::string Replaced(std::string text, const std::string& from,
                      const std::string& to);
 // Performs the replacements one after the other.
