@@ -38,7 +38,8 @@ bool ShouldFold(const Operation& operation) {
       operation.record().trait == graph::OperatorTrait::kProgram) {
     return false;
   }
-  // Contractions read narrow integers directly. Floats become narrow again
+  // A widening of narrow integers for contractions is not folded, because
+  // contractions read narrow integers directly. Floats become narrow again
   // later (narrow_weights.h), after scales may have been multiplied into them.
   if (WidensForProducts(operation) && IsInteger(operation.result()->dtype())) {
     return false;
@@ -73,7 +74,8 @@ class Allowance {
     int64_t bytes = 0;
     for (const auto& result : operation.results())
       bytes += ByteSize(result->type());
-    // An operation may have one operand many times.
+    // The operands without duplicates: an operation may have one operand many
+    // times.
     const std::set<const graph::Value*> operands(operation.operands().begin(),
                                                  operation.operands().end());
     for (const graph::Value* operand : operands)
@@ -87,7 +89,8 @@ class Allowance {
  private:
   static constexpr int64_t kPointsPerByte = 64;
 
-  // Regions share the bytes of constants that they have captured.
+  // Adds the bytes of a graph's constants. Constants that regions have captured
+  // share their bytes and are counted once.
   void AddConstants(const graph::Graph& graph,
                     std::set<const uint8_t*>& counted) {
     for (const Operation* operation : graph.Operations()) {

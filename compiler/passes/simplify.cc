@@ -118,13 +118,13 @@ Status Simplify(Graph& graph) {
       continue;
     }
     const std::string_view name = operation->name();
-    // i32(x + 0.0): integers have one zero.
+    // Rewrites i32(x + 0.0) as i32(x): integers have one zero.
     if (name == "cast" && IsInteger(operation->result()->dtype())) {
       if (Value* x = WithoutZero(operation->operand(0)))
         graph.SetOperand(operation, 0, x);
       continue;
     }
-    // reshape(reshape(x)) and the like: only the last shape matters.
+    // Rewrites reshape(reshape(x)) and the like: only the last shape matters.
     if (name == "reshape" || name == "broadcast") {
       Operation* inner = operation->operand(0)->producer();
       if (inner != nullptr && inner->name() == name &&
