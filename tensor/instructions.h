@@ -20,8 +20,7 @@
 
 namespace ember::tensor {
 
-// Structural rows: (name, text, doc).
-// clang-format off
+// Rows of structural instructions: (name, text, doc). clang-format off
 #define EMBER_FOR_EACH_STRUCTURAL_INSTRUCTION(row) \
   row(Constant, "constant", "A constant of any type; the bits are the immediate.") \
   row(Parameter, "parameter", "Scalar parameter number `immediate` of the dispatch, i64.") \
@@ -36,9 +35,8 @@ namespace ember::tensor {
   row(Bitcast, "bitcast", "The bits of a as another type of the same width.")
 // clang-format on
 
-// Unary arithmetic, result type = operand type: (name, text, operand kinds,
-// doc).
-// clang-format off
+// Rows of unary arithmetic, result type = operand type: (name, text, operand
+// kinds, doc). clang-format off
 #define EMBER_FOR_EACH_UNARY_INSTRUCTION(row) \
   row(Negate, "neg", kNumeric, "-a, wrapping for integers.") \
   row(Absolute, "abs", kNumeric, "|a|, wrapping for the smallest signed value.") \
@@ -68,16 +66,15 @@ namespace ember::tensor {
   row(Erf, "erf", kFloatOnly, "Gauss error function.")
 // clang-format on
 
-// Float classification, result bool: (name, text, operand kinds, doc).
+// Rows of float classification, result bool: (name, text, operand kinds, doc).
 // clang-format off
 #define EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(row) \
   row(IsNan, "is_nan", kFloatOnly, "True for NaN.") \
   row(IsInfinite, "is_inf", kFloatOnly, "True for +inf and -inf.")
 // clang-format on
 
-// Binary arithmetic, both operands and result of one type:
-// (name, text, Infix or Prefix, operand kinds, doc).
-// clang-format off
+// Rows of binary arithmetic, both operands and result of one type: (name, text,
+// Infix or Prefix, operand kinds, doc). clang-format off
 #define EMBER_FOR_EACH_BINARY_INSTRUCTION(row) \
   row(Add, "+", Infix, kNumeric, "Sum, wrapping for integers.") \
   row(Subtract, "-", Infix, kNumeric, "Difference, wrapping for integers.") \
@@ -100,9 +97,8 @@ namespace ember::tensor {
       "0..bits-1 gives 0 (or -1 for negative a).")
 // clang-format on
 
-// Comparisons, operands of one type, result bool, false if either is NaN (true
-// for !=): (name, text, Infix, operand kinds, doc).
-// clang-format off
+// Rows of comparisons, operands of one type, result bool, false if either is
+// NaN (true for !=): (name, text, Infix, operand kinds, doc). clang-format off
 #define EMBER_FOR_EACH_COMPARE_INSTRUCTION(row) \
   row(Equal, "==", Infix, kAny, "a equals b.") \
   row(NotEqual, "!=", Infix, kAny, "a differs from b.") \
@@ -154,7 +150,8 @@ struct InstructionRow {
   OperandKinds kinds;
 };
 
-// The docs are for readers; an embedded runtime may leave them out.
+// The table of all instructions. Its docs are for readers; an embedded runtime
+// may leave them out.
 inline constexpr InstructionRow kInstructionTable[] = {
 #define EMBER_ROW(name, text, doc) \
   {text, InstructionGroup::kStructural, Notation::Prefix, OperandKinds::kAny},
@@ -186,8 +183,8 @@ constexpr InstructionInfo InfoOf(Opcode opcode) {
   return {row.text, row.group, row.notation, row.kinds};
 }
 
-// Number of register operands among Instruction::{a,b,c}. Load and Pad keep
-// their index registers in the dispatch's operand list instead
+// Returns the number of register operands among Instruction::{a,b,c}. Load and
+// Pad keep their index registers in the dispatch's operand list instead
 // (tensor/dispatch.h).
 constexpr int RegisterOperandCount(Opcode opcode) {
   switch (InfoOf(opcode).group) {
