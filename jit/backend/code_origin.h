@@ -8,7 +8,7 @@ namespace ember::jit {
 
 enum class CodeOrigin : uint8_t {
   kCompiled,
-  kShared,  // shared with an equal nest
+  kShared,  // shared with an equal nest of this process
   kLoaded   // from the kernel cache on disk
 };
 

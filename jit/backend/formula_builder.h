@@ -23,20 +23,20 @@ namespace ember::jit {
 
 class FormulaBuilder {
  public:
-  // Appends to `formulas`. Both operands outlive this.
+  // Makes a builder that appends to `formulas`. Both operands must outlive it.
   FormulaBuilder(const tensor::ExpressionPool& pool,
                  std::vector<tensor::Instruction>& formulas)
       : pool_(pool), formulas_(formulas) {}
 
-  // Returns the formula of an expression of constants and parameters only (a
-  // check).
+  // Returns the number of the formula of an expression. It may contain
+  // constants and parameters only (a check).
   uint32_t Add(tensor::NodeId root);
 
-  // These formulas are of type i64.
+  // These functions return the numbers of formulas of type i64.
   uint32_t Constant(int64_t value);
   uint32_t Parameter(size_t number);
   uint32_t Apply(tensor::Opcode opcode, uint32_t a, uint32_t b);
-  // Returns a where x is below y, else b.
+  // Returns the formula that is a where x is below y, and b elsewhere.
   uint32_t IfLess(uint32_t x, uint32_t y, uint32_t a, uint32_t b);
   std::optional<int64_t> ConstantOf(uint32_t formula) const;
 
