@@ -45,7 +45,8 @@ CachingCompiler::CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
 
 Sha256Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
                                     const CompileOptions& options) const {
-  // Identity and target end with a zero; the effort is one byte.
+  // In the bytes of the key, identity and target end with a zero; the effort is
+  // one byte.
   constexpr std::string_view kEnd("\0", 1);
   const char effort = static_cast<char>(options.effort);
   return Sha256({compiler_->identity(), kEnd, options.target, kEnd,
@@ -70,8 +71,9 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
   return OwnerOf(code);
 }
 
-// Returns existing code. If it returns null, the caller must make the code and
-// call Publish with the key.
+// Returns the code of the key that this process already has. If another thread
+// makes it, waits for that. If it returns null, the caller must make the code
+// and call Publish with the key.
 std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
     const Sha256Digest& key) {
   std::unique_lock<std::mutex> lock(mutex_);
@@ -86,7 +88,8 @@ std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
   return nullptr;
 }
 
-// code: null if it could not be made.
+// Gives the code to all threads that wait for the key. code: null if it could
+// not be made.
 void CachingCompiler::Publish(const Sha256Digest& key,
                               const std::shared_ptr<const CompiledNest>& code) {
   {
@@ -120,7 +123,7 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
   return code;
 }
 
-// Returns null if it is not on disk.
+// Returns code from the cache on disk; null if the key is not there.
 std::unique_ptr<CompiledNest> CachingCompiler::Load(
     const Sha256Digest& key, const loops::LoopNest& nest) {
   const auto start = std::chrono::steady_clock::now();

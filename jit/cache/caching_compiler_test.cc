@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns y = x * factor, for `elements` elements.
+// Returns a nest that computes y = x * factor, for `elements` elements.
 std::string Scale(const std::string& factor, const std::string& name = "scale",
                   int elements = 32) {
   const std::string count = std::to_string(elements);

@@ -15,7 +15,8 @@ namespace {
 constexpr std::string_view kMagic = "Ember kernel 1\n";
 constexpr size_t kHeaderBytes = kMagic.size() + std::tuple_size_v<Sha256Digest>;
 
-// A writer that takes longer has been killed.
+// Time after which an unfinished file counts as that of a writer that was
+// killed.
 constexpr int64_t kUnfinishedNanoseconds = 60'000'000'000;
 
 int64_t NowNanoseconds() {
