@@ -73,7 +73,7 @@ StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
     return image;
   StatusOr<PackedConstants> made =
       Pack(request, std::move(nest), *options.packer);
-  // If that fails, the loader packs them.
+  // If packing the constants fails, they are packed when the kernel is loaded.
   if (made.ok()) *packed = *std::move(made);
   return image;
 }
