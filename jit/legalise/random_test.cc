@@ -105,7 +105,8 @@ LoopNest NestOf(const ArithmeticCase& test, size_t count) {
   return *nest;
 }
 
-// Makes signalling NaNs of f16 quiet: either may be the result.
+// Returns the bits with a signalling NaN of f16 made quiet, because the result
+// of an instruction may be either.
 uint64_t Quiet(DType operand, uint64_t bits) {
   const bool is_nan = operand == DType::kF16 && (bits & 0x7fff) > 0x7c00;
   return is_nan ? bits | 0x200 : bits;
