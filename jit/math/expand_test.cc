@@ -30,7 +30,8 @@ namespace {
 using tensor::Opcode;
 
 uint64_t seed = 1;
-int points_per_binade = 12;  // f32; f64 has eight times as many binades
+// number of points in a binade of f32; f64 has eight times as many binades
+int points_per_binade = 12;
 uint64_t every = 0;  // if not 0, unary functions get every n-th f32 as well
 
 // --- the functions and their bounds ---
@@ -42,7 +43,7 @@ struct Bounds {
 
 struct UnaryCase {
   Opcode opcode;
-  Bounds bounds;  // in ULP
+  Bounds bounds;  // largest errors, in ULP
   double (*f32)(double);
   long double (*f64)(long double);
   // The bounds hold for arguments of at most this magnitude.
