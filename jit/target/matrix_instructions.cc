@@ -11,7 +11,7 @@ namespace {
 
 using enum DType;
 
-// Bytes per register.
+// Number of bytes of a register.
 constexpr int64_t kRegister = 4;
 // Number of neighbouring lanes that hold a row of a fragment.
 constexpr int64_t kThreads = 4;
@@ -39,7 +39,7 @@ constexpr MatrixInstruction kInstructions[] = {
     {"mma.m16n8k32.f32.e5m2.e5m2", {16, 8, 32, kF8E5M2, kF8E5M2, kF32}, 89},
     {"mma.m16n8k8.f32.tf32.tf32", {16, 8, 8, kF32, kF32, kF32}, 80, 1, kTf32},
     {"mma.m16n8k4.f32.tf32.tf32", {16, 8, 4, kF32, kF32, kF32}, 80, 1, kTf32},
-    // Each warp has sixteen of the 64 rows. For equal work the widest
+    // wgmma: each warp has sixteen of the 64 rows. For equal work the widest
     // instruction is the best.
     {"wgmma.m64n256k16.f32.f16.f16", {16, 256, 16, kF16, kF16, kF32}, 90, 4},
     {"wgmma.m64n128k16.f32.f16.f16", {16, 128, 16, kF16, kF16, kF32}, 90, 4},
@@ -140,9 +140,9 @@ bool Has(std::string_view target, const MatrixInstruction& row) {
   return row.architecture == architecture && HasOwnInstructions(target);
 }
 
-// Bytes of the elements that the hardware can transpose: between lanes
-// (ldmatrix.trans), and between rows and columns of b (the operand imm-trans-b
-// of wgmma).
+// Number of bytes of the elements that the hardware can transpose: between
+// lanes (ldmatrix.trans), and between rows and columns of b (the operand
+// imm-trans-b of wgmma).
 constexpr int64_t kTransposedBytes = 2;
 
 }  // namespace

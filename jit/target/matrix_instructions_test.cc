@@ -41,7 +41,7 @@ TEST(MatrixInstructions, FragmentsAreWhole) {
   }
 }
 
-// The layouts are those of PTX's figures.
+// The expected layouts are those of PTX's figures.
 TEST(MatrixInstructions, Layouts) {
   const MatrixInstruction* const row = FindMatrixInstruction(
       {16, 8, 16, DType::kF16, DType::kF16, DType::kF32}, "sm_80");
@@ -54,7 +54,7 @@ TEST(MatrixInstructions, Layouts) {
   const MatrixStep b = row->B().ElementOf(6, 1, 0);
   EXPECT_EQ(b.row, 12);
   EXPECT_EQ(b.column, 1);
-  // This is c3 of lane 31.
+  // c3 of lane 31.
   const MatrixStep c = row->Sum().ElementOf(31, 3, 0);
   EXPECT_EQ(c.row, 15);
   EXPECT_EQ(c.column, 7);
