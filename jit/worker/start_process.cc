@@ -32,7 +32,8 @@ namespace ember::jit {
 namespace {
 
 int Clone(int (*function)(void*), void* stack, void* argument) {
-  // The lowest byte has the signal that is sent at the end: none.
+  // The lowest byte of the flags would be the signal that is sent at the
+  // process's end. It is 0: no signal is sent.
   constexpr int kFlags = CLONE_VM | CLONE_VFORK;
 #ifdef EMBER_IS_TSAN
   return __clone(function, stack, kFlags, argument);
@@ -52,7 +53,7 @@ struct Start {
   const char* program;
   char* const* arguments;
   int descriptor;
-  char* stack_top;  // stack of the second process
+  char* stack_top;  // begin of the stack of the second process
   int error = 0;    // errno of the failed call
 };
 
@@ -61,8 +62,8 @@ struct Start {
 }
 
 void ResetSignals() {
-  // This is the kernel's own struct, which differs between machines. All zeros
-  // mean SIG_DFL, no flags and an empty mask on each.
+  // The bytes are the kernel's own struct, which differs between machines. On
+  // each, all zeros mean SIG_DFL, no flags and an empty mask.
   const char plain[64] = {};
   for (int number = 1; number < NSIG; ++number)
     syscall(SYS_rt_sigaction, number, plain, nullptr, (NSIG - 1) / 8);
@@ -85,7 +86,7 @@ int RunProgram(void* argument) {
   setpgid(0, 0);
   const auto null = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC));
-  // The copy has a number above those that are overwritten next.
+  // The copy gets a number above those that are overwritten next.
   const int passed = fcntl(start.descriptor, F_DUPFD, kPassedDescriptor + 1);
   if (null < 0 || passed < 0) {
     start.error = errno;
