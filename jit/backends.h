@@ -17,7 +17,8 @@ namespace ember::jit {
 // Returns all rows, in the order in which they are asked.
 std::span<const Backend* const> Backends();
 
-// target: base/target_text.h.
+// Returns the first back end that serves the target. target: in the form of
+// base/target_text.h.
 const Backend& BackendFor(std::string_view target);
 
 }  // namespace ember::jit

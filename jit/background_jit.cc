@@ -20,7 +20,8 @@ namespace {
 CompileQueue::Options QueueOptionsOf(const JitOptions& options) {
   if (options.threads > 0)
     return {.threads = options.threads, .niceness = NicenessOf(options.place)};
-  // There is a thread for each run that waits for its kernel, or has waited.
+  // Without threads in the background, runs wait for their kernels; each such
+  // run needs a thread, also if it has stopped waiting.
   const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
   return {.threads = static_cast<int>(cores), .niceness = 0};
 }
@@ -44,7 +45,8 @@ class BackgroundJit final : public Jit {
  private:
   void Run(const CompileQueue::Job& job);
   void Dump(const vm::KernelRequest& request, const KernelReport& report) const;
-  // Returns the schedule in the schedules' folder; empty if there is none.
+  // Returns the text of the request's schedule in the folder of schedules;
+  // empty if there is none.
   std::string GivenSchedule(const vm::KernelRequest& request) const;
 
   const JitOptions options_;

@@ -46,7 +46,8 @@ bool HasWritableCode() {
   return false;
 }
 
-// The parameter: true if sessions measure their kernels, and leave slow ones.
+// The parameter is true if sessions measure their kernels, and stop using slow
+// ones.
 class BackgroundJitTest : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, BackgroundJitTest, testing::Bool(),
                          [](const auto& info) {
@@ -142,7 +143,7 @@ TEST(BackgroundJit, CancelEndsRunsThatWaitForTheirKernel) {
   });
   const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {2, 4});
   std::vector<vm::Tensor> results;
-  // If cancelling did not end the wait, this would hang.
+  // If cancelling did not end the wait, the test would hang.
   const Status status = session->Run({&x, 1}, &results);
   canceller.join();
   EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.ToString();
@@ -180,7 +181,7 @@ TEST(BackgroundJit, ClosingDropsWhatWaits) {
   });
   jit->reset();
   tiering.reset();
-  session.reset();  // held the last reference to both
+  session.reset();  // the session held the last reference to both
   releaser.join();
   const auto* kernels = slot->kernels();
   EXPECT_LE(kernels == nullptr ? 0 : kernels->list.size(), 2u);
@@ -233,7 +234,7 @@ TEST(BackgroundJit, TheWrapperSeesKernelsFirst) {
       << wrapper->texts[0].nest;
 }
 
-// Records the schedule of the last kernel.
+// A wrapper that records the schedule of the last kernel.
 class ScheduleKeeper : public KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(
