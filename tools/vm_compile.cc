@@ -185,7 +185,9 @@ Status Check(const Options& options) {
       return InvalidArgumentError("--dump-dir needs --dump-after=STAGE or all");
     }
     mkdir(UserPath(options.dump_dir).c_str(),
-          0777);  // an error is reported when the file is written
+          // the result is not used: an error is reported when the file is
+          // written
+          0777);
   }
   return OkStatus();
 }
@@ -226,7 +228,8 @@ Status Compile(const Options& options) {
   EMBER_RETURN_IF_ERROR(AddMetadata(options.metadata, module));
   progress = nullptr;
   EMBER_RETURN_IF_ERROR(dump_status);
-  // The limits end here, so that they cannot end the process while it writes.
+  // The limits end here, so that they cannot end the process while it writes
+  // the module.
   limits = nullptr;
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, UserPath(options.output)));
   const std::chrono::duration<double, std::milli> time =

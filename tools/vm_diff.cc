@@ -36,7 +36,7 @@ struct Options {
   }
   LimitFlags limits;
   bool allow_tf32 = false;
-  bool differs = false;  // set by the run
+  bool differs = false;  // set by the run: true if results differ
 };
 
 void Declare(Options& options, Flags& flags) {

@@ -158,7 +158,7 @@ StatusOr<std::vector<jit::CompileTarget>> TargetsOf(
   return targets;
 }
 
-// Adds a section, in place of one for the same target.
+// Adds a section to the list, in place of one for the same target.
 void Put(vm::NativeSection section, std::vector<vm::NativeSection>& natives) {
   std::erase_if(natives, [&](const vm::NativeSection& other) {
     return other.target == section.target;
@@ -227,8 +227,8 @@ Status CheckFlags(const Options& options) {
   return OkStatus();
 }
 
-// --emit=c and target c11 belong together: a C file must be compiled before it
-// can run, so no module contains one.
+// Checks the targets. --emit=c and target c11 belong together: a C file must be
+// compiled before it can run, so no module contains one.
 Status CheckTargets(const Options& options,
                     const std::vector<jit::CompileTarget>& targets) {
   for (const jit::CompileTarget& target : targets) {
@@ -244,8 +244,8 @@ Status CheckTargets(const Options& options,
                               std::to_string(targets.size()));
 }
 
-// Overlays, libraries and profiles refer to a module by its contents, so the
-// module must exist as a file.
+// Checks that the user named a module. Overlays, libraries and profiles refer
+// to a module by its contents, so the module must exist as a file.
 Status CheckIsModule(const Options& options, const LoadedModel& model) {
   if (!model.compiled_here || (!options.overlay && options.emit == "section" &&
                                options.profile.empty()))
@@ -258,7 +258,8 @@ Status CheckIsModule(const Options& options, const LoadedModel& model) {
 
 StatusOr<std::vector<vm::DispatchProfile>> ReadProfile(
     const Options& options, const vm::ModuleDefinition& module) {
-  // No module has so many dispatches that its profile is larger.
+  // Largest number of bytes of a profile's file. No module has so many
+  // dispatches that its profile is larger.
   constexpr size_t kMaxBytes = size_t{64} << 20;
   EMBER_ASSIGN_OR_RETURN(const std::string text,
                          ReadFile(UserPath(options.profile)));

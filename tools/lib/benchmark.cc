@@ -55,7 +55,7 @@ class Caller {
          int64_t turns)
       : session_(session), inputs_(inputs), turns_(static_cast<int>(turns)) {}
 
-  // False, without a call, if the process has made its last call.
+  // Makes a call. False, without a call, if the process has made its last call.
   StatusOr<bool> Call() {
     if (turns_ >= 0) {
       EMBER_ASSIGN_OR_RETURN(const bool is_next, WaitForTurn(turns_));
@@ -81,8 +81,8 @@ class Caller {
   const std::vector<vm::Tensor>& inputs_;
   std::vector<vm::Tensor> results_;
   const int turns_;
-  // Counts the calling thread and the device's threads. Compiling threads start
-  // only with the first job, so they are not among them.
+  // Waits of the calling thread and the device's threads. Compiling threads
+  // start only with the first job, so they are not counted.
   const ThreadWaits threads_;
   std::vector<double> times_;
   std::vector<double> waits_;

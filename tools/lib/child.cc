@@ -11,8 +11,8 @@
 namespace ember::tools {
 namespace {
 
-// The child writes the status code as one byte to the pipe, then the answer or
-// the message.
+// Does the child's work. The child writes the status code as one byte to the
+// pipe, then the answer or the message.
 [[noreturn]] void RunChild(const std::function<StatusOr<std::string>()>& work,
                            unsigned timeout, int pipe_end) {
   alarm(timeout);
@@ -51,7 +51,8 @@ StatusOr<std::string> RunInChild(
   int ends[2];
   if (pipe(ends) != 0)
     return InternalError(std::string("pipe: ") + std::strerror(errno));
-  // Otherwise the child would print what is buffered a second time.
+  // Writes buffered text before the fork: otherwise the child would print it a
+  // second time.
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0)

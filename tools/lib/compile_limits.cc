@@ -13,8 +13,8 @@
 namespace ember::tools {
 namespace {
 
-// The message is made beforehand, as nothing can be allocated when it is
-// written.
+// Returns the message for exceeded memory. It is made beforehand, as nothing
+// can be allocated when it is written.
 std::string& MemoryMessage() {
   static auto* const kMessage = new std::string;
   return *kMessage;
@@ -28,8 +28,8 @@ std::string& MemoryMessage() {
 
 void MemoryIsOver() { End(MemoryMessage()); }
 
-// Bytes of private writable memory of this process, as RLIMIT_DATA counts them;
-// 0 if /proc does not say.
+// Returns the bytes of private writable memory of this process, as RLIMIT_DATA
+// counts them; 0 if /proc does not say.
 int64_t DataBytes() {
   std::FILE* const file = std::fopen("/proc/self/statm", "re");
   if (file == nullptr) return 0;
@@ -97,7 +97,8 @@ void CompileLimits::LimitMemory(int64_t bytes) {
 void CompileLimits::LimitTime(double seconds, std::string message) {
   watch_ = std::thread([this, seconds, message = std::move(message)] {
     std::unique_lock lock(mutex_);
-    // A time that a clock cannot hold is no limit either.
+    // Largest number of seconds that is a limit: a clock cannot hold a longer
+    // time.
     constexpr double kMaxSeconds = 1e9;
     if (seconds > kMaxSeconds) return;
     const auto end = std::chrono::steady_clock::now() +

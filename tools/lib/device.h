@@ -16,8 +16,8 @@
 
 namespace ember::tools {
 
-// threads = 0: one per core. `cache_folder` is as in hal::DeviceOptions. Errors
-// name the drivers that exist.
+// Opens a device by its name. threads = 0: one per core. `cache_folder` is as
+// in hal::DeviceOptions. Errors name the drivers that exist.
 StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
     const std::string& name, int64_t threads,
     const std::string& cache_folder = "");

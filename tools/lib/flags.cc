@@ -144,7 +144,7 @@ void Flags::Add(std::string name, std::vector<std::string>* values,
   Flag& flag = AddFlag(std::move(name), std::move(placeholder), std::move(doc));
   flag.default_text = Join(*values, ",");
   flag.set = [values, first = true](const std::string& text) mutable {
-    if (first) values->clear();  // the default
+    if (first) values->clear();  // the first use removes the default values
     first = false;
     values->push_back(text);
     return OkStatus();
@@ -293,8 +293,8 @@ int RunTool(int argc, char** argv, Flags& flags,
     try {
       status = body();
     } catch (const std::bad_alloc&) {
-      // The exception passed through code that is built without exceptions,
-      // which has released nothing, locks included. The process cannot
+      // The exception has passed through code that is built without exceptions.
+      // That code has released nothing, not even locks. The process cannot
       // continue.
       std::fflush(stdout);
       std::fprintf(stderr, "%s: out of memory\n", flags.tool().c_str());
@@ -303,8 +303,8 @@ int RunTool(int argc, char** argv, Flags& flags,
   }
   std::fflush(stdout);
   if (status.ok()) return 0;
-  // A file's name, or a name in it, may hold characters that move a terminal's
-  // cursor.
+  // The message is printed on one line: a file's name, or a name in it, may
+  // hold characters that move a terminal's cursor.
   std::fprintf(stderr, "%s: %s\n", flags.tool().c_str(),
                OnOneLine(status.message()).c_str());
   return parsed ? 1 : 2;

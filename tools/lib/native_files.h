@@ -34,7 +34,7 @@ struct LibraryOptions {
   std::string symbol;
 };
 
-// Returns "elf", "ios", "ios-simulator", "macos".
+// Returns the names of platforms: "elf", "ios", "ios-simulator", "macos".
 std::vector<std::string> PlatformNames();
 
 // Writes the sections, which must all be for one kind of processor, and prints

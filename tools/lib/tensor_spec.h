@@ -38,7 +38,7 @@ StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
 
 // Reads a file by its extension: .npy or .pb.
 StatusOr<vm::Tensor> ReadTensorFile(const std::string& path);
-// Writes .npy, .pb (ONNX TensorProto) or, with any other extension, raw
+// Writes a file: .npy, .pb (ONNX TensorProto) or, with any other extension, raw
 // elements.
 Status WriteTensorFile(const std::string& path, std::string_view name,
                        const vm::Tensor& tensor);
@@ -48,10 +48,10 @@ struct TensorType {
   std::vector<int64_t> dims;
   bool strings = false;  // true for "string"; `type` is then i64
 };
-// Parses "2x3xf32"; nullopt if the text does not have this form.
+// Parses a type such as "2x3xf32"; nullopt if the text does not have this form.
 std::optional<TensorType> ParseTensorType(std::string_view text);
 
-// Strings are random numbers as text.
+// Makes a tensor of random elements. Strings are random numbers as text.
 StatusOr<vm::Tensor> RandomTensor(const TensorType& type,
                                   RandomTensors& random);
 
@@ -59,14 +59,15 @@ struct NamedPath {
   std::optional<std::string> name;
   std::string path;
 };
-// Parses "[NAME=]@path".
+// Parses a specification "[NAME=]@path".
 StatusOr<NamedPath> ParsePathSpec(std::string_view spec);
 
 struct NamedShape {
   std::string name;
   std::vector<std::optional<int64_t>> dims;
 };
-// Parses "NAME=1x3x224x224". "?" leaves a dim as it is; "NAME=" is a scalar.
+// Parses a shape such as "NAME=1x3x224x224". "?" leaves a dim as it is; "NAME="
+// is a scalar.
 StatusOr<NamedShape> ParseShapeSpec(std::string_view spec);
 // Parses all --shape flags of a command line. Errors name the flag.
 StatusOr<std::vector<NamedShape>> ParseShapeFlags(

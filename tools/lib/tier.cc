@@ -21,7 +21,7 @@
 namespace ember::tools {
 namespace {
 
-Tier* kept_tier = nullptr;  // never deleted
+Tier* kept_tier = nullptr;  // the tier of the process; never deleted
 
 // Returns "name (1.25x)" with the ratio of the kernel's time to tier 0's.
 std::string NameAndRatio(const std::string& name, const vm::SlowKernel& slow) {
@@ -33,12 +33,13 @@ std::string NameAndRatio(const std::string& name, const vm::SlowKernel& slow) {
   return name + ratio;
 }
 
-// Returns "reason: dispatch, dispatch, …", a line for each reason.
+// Returns a line "reason: dispatch, dispatch, …" for each reason.
 std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
   constexpr size_t kMaxNames = 12;
   const std::string slower(
       jit::Decline(jit::DeclineReason::kSlower, "").message());
-  std::map<std::string, std::set<std::string>> dispatches;  // by reason
+  // dispatches of each reason
+  std::map<std::string, std::set<std::string>> dispatches;
   for (const vm::DispatchSite& site : module.sites()) {
     const std::string& name =
         module.definition().dispatches[site.dispatch].name;
@@ -65,7 +66,7 @@ std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
   return text;
 }
 
-// Returns the table of a shared object. The object stays loaded.
+// Returns the table of kernels of a shared object. The object stays loaded.
 StatusOr<const void*> LoadTable(const std::string& file,
                                 const vm::Module& module) {
   // A path with a slash keeps dlopen from searching the system's folders.
@@ -89,7 +90,8 @@ StatusOr<const void*> LoadTable(const std::string& file,
   return table;
 }
 
-// is_beside: kernels are compiled while calls run.
+// Returns the place where kernels are compiled. is_beside: kernels are compiled
+// while calls run.
 vm::CompilePlace PlaceOf(const std::string& jit, bool is_beside) {
   if (jit == "worker") return vm::CompilePlace::kWorker;
   return jit == "auto" && is_beside ? vm::CompilePlace::kWorkerIfThere
@@ -155,11 +157,12 @@ StatusOr<Tier> OpenTier(
   }
   if (name == "auto" && device.is_host()) {
     vm::Tiering::Options policy;
-    // A wrapper's own time makes a kernel look slow.
+    // With a wrapper, slow kernels stay in use: the wrapper's own time makes a
+    // kernel look slow.
     policy.keeps_slow_kernels = options.wrapper != nullptr;
     policy.checks_kernels = tier.oracle != nullptr;
-    // Several threads compile only on machines with so many cores that sessions
-    // rarely use all of them.
+    // Largest number of compiling threads. Several compile only on machines
+    // with so many cores that sessions rarely use all of them.
     constexpr unsigned kMaxThreads = 4;
     options.threads = static_cast<int>(
         std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMaxThreads));
