@@ -37,7 +37,7 @@ void StoreEmitter::EmitLanes(const std::vector<Store>& stores) {
       for (const Store& store : stores) Write(Prepare(store));
     });
   }
-  // With several loops, the arrays hold loaded values only: the second loop
+  // The arrays between several loops hold loaded values only: the last loop
   // computes values without loads itself.
   std::vector<Pending> all(stores.size());
   const std::string count = Concat({"[", expressions_.lanes()->extent, "]"});

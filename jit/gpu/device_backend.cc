@@ -13,8 +13,8 @@ Status ScheduleForDevice(std::string_view target,
                          const ScheduleOptions& options,
                          schedule::Schedule& schedule) {
   GpuModel gpu = GpuModel::Of(target);
-  // With is_exact, no float matrices are used, because the device chooses how
-  // it rounds their sums of products.
+  // An exact schedule has no float matrices, because the device chooses how it
+  // rounds their sums of products.
   if (options.is_exact) {
     std::erase_if(gpu.matrices, [](const loops::MatrixType& type) {
       return IsFloat(type.sum);

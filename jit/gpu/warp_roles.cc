@@ -244,9 +244,9 @@ class Finder {
     return turn < nest_.pool[loops::ExtentOf(nest_.pool, Variable())].range.low;
   }
 
-  // True if the condition says that the filled iteration exists: `turn <
-  // turns`, or, in the loop, `k + turn < turns`, where `turns` is the loop's
-  // extent.
+  // True if the condition says that the filled iteration exists: that its
+  // number is less than the loop's extent. Before the loop that number is
+  // constant; in the loop it is k plus a constant.
   bool IsTurn(NodeId condition, std::optional<int64_t> ahead,
               int64_t turn) const {
     const tensor::Node& node = nest_.pool[condition];

@@ -177,9 +177,9 @@ void BlockEmitter::EmitIf(const Statement& statement) {
 void BlockEmitter::EmitLanesIf(const Statement& statement, Value* condition) {
   Value* const outer = expressions_.mask();
   Value* mask = outer ? b_.CreateAnd(outer, condition) : condition;
-  // With mask registers a branch costs more than the statements that it skips.
-  // It would also delay the computation of stored values, whose operands would
-  // wait in registers.
+  // A branch costs more than the statements that it skips if the machine has
+  // mask registers. It would also delay the computation of stored values, whose
+  // operands would wait in registers.
   if (target_.has_masks && IsOfLanes(statement.body)) {
     expressions_.SetMask(mask);
     EmitBlock(statement.body);

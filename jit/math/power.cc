@@ -64,7 +64,7 @@ Term Exp2(Term high, Term low) {
   const Term bounded = AtMost(AtLeast(high + low, -bound), bound);
   const Term sum = bounded + magic;
   const Term n = sum - magic;
-  // Where the exponent was limited to the bounds, any r serves, except that it
+  // Any r serves where the exponent was limited to the bounds, except that it
   // must not be too small.
   const Term r = AtLeast((high - n) + low, -1);
   const Term power = 1.0 + r * Polynomial(r, Pick(r, kExp2F32, kExp2F64));

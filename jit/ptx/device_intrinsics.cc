@@ -258,7 +258,7 @@ void ReplaceByIntrinsics(llvm::Module& module) {
         calls.push_back(call);
     }
   }
-  // Which products continue an earlier one is found before any call is
+  // The products that continue an earlier one are found before any call is
   // replaced.
   std::set<const llvm::CallInst*> continuing;
   for (const llvm::CallInst* call : calls) {

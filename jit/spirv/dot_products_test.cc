@@ -183,7 +183,8 @@ TEST(SpirvDotProductTest, DefaultSchedules) {
       ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
       schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
       GpuModel gpu = GpuModel::Of(std::string("vulkan1.2") + features);
-      gpu.busy_invocations = 64;  // with this number, sums are not split
+      // this number is so small that sums are not split
+      gpu.busy_invocations = 64;
       const Status chosen = schedule::ScheduleForGpu(gpu, schedule);
       ASSERT_TRUE(chosen.ok()) << chosen.ToString();
       const auto nest = schedule::Lower(schedule);

@@ -77,7 +77,7 @@ class ExpressionEmitter {
   struct InVector {
     Memory::VectorElement element;
     NodeId variable = 0;    // variable of the unrolled loop
-    bool is_whole = false;  // as in gpu::VectorAccess
+    bool is_whole = false;  // the same as gpu::VectorAccess::is_whole
   };
   std::optional<InVector> FindInVector(uint32_t buffer,
                                        std::span<const NodeId> indices);

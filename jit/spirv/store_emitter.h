@@ -26,7 +26,7 @@
 
 namespace ember::jit::spirv {
 
-// What is known about the loops around a statement.
+// The loops, lanes and invocation around a statement.
 struct Surroundings {
   // The lanes of a vector loop, whose body is unrolled.
   struct Lanes {

@@ -70,7 +70,8 @@ bool ReadArguments(int argc, char** argv, ServeOptions& options) {
 void StepBack() {
   // Threads that the process starts later inherit this priority.
   LowerPriority(kWorkerNiceness);
-  // With this score the system ends this process first if memory runs out.
+  // The system ends this process first if memory runs out, because of this
+  // score.
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score >= 0) {
     static_cast<void>(!write(score, "500", 3));

@@ -23,7 +23,7 @@ struct RowTileFigures {
   int64_t keys_of_block = 1;
   int64_t blocks = 1;
   double share_of_blocks = 1;
-  // As in RowTile and ScheduledRowTile.
+  // These two are fields of RowTile and ScheduledRowTile.
   bool is_wide = false;
   bool is_ahead = false;
   bool is_alone = false;

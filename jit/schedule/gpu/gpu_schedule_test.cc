@@ -45,7 +45,8 @@ jit::GpuModel ModelOf(std::string_view target) {
     gpu.workgroup_size = 16;
     gpu.busy_invocations = 64;
     gpu.registers = 24;
-    // With the latency of loads, every sum would be too short to be split.
+    // A latency of 0, because a real one would make every sum too short to be
+    // split.
     gpu.latency_clocks = 0;
   }
   return gpu;

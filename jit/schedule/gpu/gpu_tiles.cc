@@ -217,7 +217,8 @@ class GpuTileChooser {
     // iterations, but each has one barrier instead of two. The number of
     // barriers stays the same.
     for (const bool by_registers : {true, false}) {
-      // With dot loops, each byte would take a register.
+      // Slices of dot loops do not go through registers, because each byte
+      // would take one.
       if (by_registers && product_.dots) continue;
       for (const int64_t slice : {32, 16, 8}) {
         const double ahead = elements * static_cast<double>(slice) / threads;
@@ -338,7 +339,7 @@ class GpuTileChooser {
   const jit::GpuModel& gpu_;
   const StageShape& shape_;
   const ProductOnGpu& product_;
-  // how each load moves with each axis
+  // the stride of each load along each axis
   std::vector<std::vector<Stride>> strides_;
   int v_ = -1;
   int k_ = -1;

@@ -213,7 +213,7 @@ class Promoter {
   };
 
   std::vector<bool> candidates_;
-  std::vector<Places> places_;  // how each buffer is accessed
+  std::vector<Places> places_;  // the kinds of accesses to each buffer
   // variable of the surrounding invocation loop
   std::optional<NodeId> invocation_;
   std::map<uint32_t, int64_t> last_index_;

@@ -61,8 +61,8 @@ class Finder {
   void NoteEnd(std::optional<NodeId> end) {
     if (!end) return;
     const NodeId both[] = {end_.value_or(*end), *end};
-    // Of two masks that hide keys, only one end is kept: the one with the lower
-    // maximum, or else the first.
+    // Only one end is kept if there are two masks that hide keys: the one with
+    // the lower maximum, or else the first.
     const auto most = [&](NodeId id) {
       return std::pair(c_.pool[id].range.high, c_.pool[id].range.low);
     };

@@ -192,8 +192,8 @@ Status CheckCut(const Schedule& schedule, const std::vector<CutStage>& stages) {
       return FailedPreconditionError("%" + name + ": " +
                                      std::string(unchanged.message()));
     }
-    // With a cut, the first part of the results would be stored before the
-    // second part is computed, which reads the overwritten input.
+    // A cut is refused if it would store the first part of the results before
+    // the second part is computed, which reads the overwritten input.
     if (ReadsOverwritten(c, cut.number)) {
       return FailedPreconditionError("%" + name +
                                      " reads what results may overwrite");

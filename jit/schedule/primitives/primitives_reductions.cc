@@ -241,8 +241,8 @@ class PartsMaker {
     NodeId value = Position(digit, stage.axes.back().variable);
     const std::optional<int64_t> extent = c_.pool.IntegerConstant(Extent());
     if (!extent || *extent % Turn() != 0) {
-      // Where an index is beyond the end, the last element is read instead, and
-      // its value is not used. A last element exists wherever there are points.
+      // The last element is read where an index is beyond the end, and its
+      // value is not used. A last element exists wherever there are points.
       beyond_ = Make(c_, Opcode::kLessEqual, DType::kBool, {Extent(), value});
       const NodeId last = Make(c_, Opcode::kSubtract, DType::kI64,
                                {Extent(), c_.pool.Integer(1)});

@@ -270,8 +270,8 @@ class Streamer {
       const NodeId step = AddAxis(axis.name, size, stage);
       NodeId value = Add(Times(slice, size), step);
       if (*c_.pool.IntegerConstant(axis.extent) % size != 0) {
-        // Where the slice reaches beyond the end of the axis, the last step is
-        // read instead.
+        // The last step is read instead where the slice reaches beyond the end
+        // of the axis.
         beyond_ = Make(Opcode::kLessEqual, DType::kBool, {axis.extent, value});
         value = Smaller(value, Subtract(axis.extent, Integer(1)));
       }
