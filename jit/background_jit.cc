@@ -54,7 +54,7 @@ class BackgroundJit final : public Jit {
   const std::unique_ptr<LateCompiler> compiler_;
   mutable std::mutex mutex_;  // guards totals_
   JitTotals totals_;
-  CompileQueue queue_;  // last: its threads use the members above
+  CompileQueue queue_;  // the last member: its threads use the members above
 };
 
 BackgroundJit::BackgroundJit(JitOptions options,

@@ -78,7 +78,8 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
       }
     });
   }
-  // Waits until there is a kernel for all shapes and one for each of the three.
+  // Waits until there is a kernel for all shapes and one for each of the three
+  // shapes.
   const auto& slot = tiering->slot(0);
   for (const vm::KernelSlot::Kernels* kernels = nullptr;
        kernels == nullptr || kernels->list.size() < 4;
@@ -147,7 +148,8 @@ TEST(BackgroundJit, CancelEndsRunsThatWaitForTheirKernel) {
   const Status status = session->Run({&x, 1}, &results);
   canceller.join();
   EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.ToString();
-  // The session continues without the kernel, and uses it once it is there.
+  // The session continues without the kernel, and uses the kernel once it is
+  // made.
   const std::vector<float> expected = RunLoop(*NewSession(module, nullptr), 2);
   EXPECT_EQ(RunLoop(*session, 2), expected);
   EXPECT_EQ(session->Profile()[0].tier, 0);

@@ -12,7 +12,7 @@
 namespace ember::jit {
 
 // Nice value of threads that run LLVM: the lowest priority. Such threads still
-// make slow progress where others take all cores.
+// make slow progress where other threads take all cores.
 inline constexpr int kCompilingNiceness = 19;
 // Nice value of the compile worker's process, and of threads that prepare its
 // work.

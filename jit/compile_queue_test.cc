@@ -144,7 +144,8 @@ TEST(CompileQueue, TheEndDropsWhatWaits) {
 }
 
 TEST(CompileQueue, ThreadsStartWithJobsThatFindNoneFree) {
-  // Threads are compared by number: those of earlier tests may still be ending.
+  // Threads are compared by number, because threads of earlier tests may still
+  // be ending.
   const auto threads = [] {
     std::set<std::string> numbers;
     for (const auto& entry :

@@ -88,7 +88,7 @@ struct JitOptions {
   std::shared_ptr<Oracle> oracle;
 };
 
-// Sums over the kernels compiled so far.
+// Totals over all kernels that were compiled so far.
 struct JitTotals {
   int64_t kernels = 0;
   int64_t declined = 0;

@@ -52,7 +52,8 @@ class LateCompiler final : public Compiler {
 
   // Declines current and later requests; waits for nothing.
   void Stop();
-  // Returns why not all kernels are kept on disk; empty if there is no problem.
+  // Returns the reason why not all kernels are kept on disk; empty if there is
+  // no problem.
   std::string cache_problem() const;
 
  private:

@@ -31,7 +31,7 @@
 
 namespace ember::jit {
 
-struct CpuModel;  // jit/target/cpu_model.h
+struct CpuModel;  // defined in jit/target/cpu_model.h
 
 struct ScheduleOptions {
   // Allows only primitives that keep rounding (KeepsRounding in

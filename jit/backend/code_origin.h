@@ -1,4 +1,4 @@
-// The source of a kernel's code.
+// Says where a kernel's code came from: it was compiled, shared or loaded.
 #ifndef EMBER_JIT_BACKEND_CODE_ORIGIN_H_
 #define EMBER_JIT_BACKEND_CODE_ORIGIN_H_
 
@@ -9,7 +9,7 @@ namespace ember::jit {
 enum class CodeOrigin : uint8_t {
   kCompiled,
   kShared,  // shared with an equal nest of this process
-  kLoaded   // from the kernel cache on disk
+  kLoaded   // loaded from the kernel cache on disk
 };
 
 }  // namespace ember::jit

@@ -8,7 +8,7 @@
 namespace ember::jit {
 
 enum class Effort : uint8_t {
-  kFast,  // little optimisation; fast instruction selection if there is one
+  kFast,  // little optimisation, and fast instruction selection if there is one
   kFull
 };
 

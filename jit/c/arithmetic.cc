@@ -51,7 +51,8 @@ std::string ShiftOf(const Operation& op) {
   return Concat({"((uint32_t)", op.b, " & ", bits - 1, ")"});
 }
 
-// Returns a sum, difference or product.
+// Returns a sum, difference or product as an expression of C, given the
+// operator's sign.
 std::string Sum(const Operation& op, std::string_view sign) {
   return IsFloat(op.type) || op.fits ? Infix(op, sign) : Wrapping(op, sign);
 }

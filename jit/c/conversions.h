@@ -15,7 +15,8 @@
 
 namespace ember::jit::c {
 
-// Returns nothing for a cast that legalisation replaces.
+// Returns the cast as an expression of C; nothing for a cast that legalisation
+// replaces.
 std::optional<std::string> Cast(DType from, DType to, bool is_raw,
                                 const std::string& value);
 

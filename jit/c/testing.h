@@ -19,7 +19,7 @@
 
 namespace ember::jit::c {
 
-// Returns the command that calls the compiler.
+// Returns the command that calls the C compiler.
 std::string TestCompilerCommand();
 // Returns an empty string, or a message that there is no compiler.
 std::string MissingCompiler();

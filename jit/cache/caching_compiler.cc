@@ -13,7 +13,7 @@
 namespace ember::jit {
 namespace {
 
-// One of several owners of code.
+// A nest's code that several owners share. Each owner has one of these.
 struct SharedNest : CompiledNest {
   std::shared_ptr<const CompiledNest> code;
 };

@@ -117,7 +117,7 @@ TEST_F(CachingCompilerTest, CodeOfDevices) {
     EXPECT_TRUE(first->phases.empty());
     EXPECT_EQ(Compile(*compiler, Scale("2.0"), options)->origin,
               CodeOrigin::kShared);
-    // The same nest is compiled again for other targets.
+    // Code is compiled again if the same nest is asked for with another target.
     EXPECT_EQ(Compile(*compiler, Scale("2.0"))->origin, CodeOrigin::kCompiled);
     EXPECT_EQ(Compile(*compiler, Scale("2.0"),
                       {.target = "sm_90+subgroup32+shared232448"})

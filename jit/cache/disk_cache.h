@@ -38,8 +38,8 @@ class DiskCache {
   // 1/8 of the limit are not kept.
   void Store(const Sha256Digest& key, std::string_view contents);
 
-  // Returns why nothing is written any more, or that Load found entries that
-  // were not authentic; empty if there is no problem.
+  // Returns a description of the problem, if nothing is written any more or
+  // Load found entries that were not authentic; empty if there is no problem.
   std::string problem() const;
   int64_t rejected() const;
 

@@ -460,9 +460,9 @@ class Planner {
     }
   }
 
-  // Sets `is_ordered`. A barrier may be there because of another buffer, so
-  // this looks for accesses to each buffer in the whole phase, not just around
-  // the barriers.
+  // Sets `is_ordered`. A barrier may be needed because of another buffer, so
+  // the function looks for accesses to each buffer in the whole phase, not just
+  // around the barriers.
   void FindOrdered(const Block& body) {
     if (result_.before.empty()) return;
     std::vector<Uses> uses(nest_.buffers.size());

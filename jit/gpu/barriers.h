@@ -62,8 +62,8 @@ struct SharedMemory {
   // whole list may be empty: then no two buffers overlap.
   std::vector<MemoryRange> ranges;
   // Subgroup loops in a serial loop whose products stay in flight until those
-  // of the next iteration have begun (jit/gpu/products_in_flight.h). Their
-  // reads count as reads of the next iteration, too.
+  // of the next iteration have begun (jit/gpu/products_in_flight.h). Reads by
+  // these products count as reads of the next iteration, too.
   std::unordered_set<const loops::Statement*> in_flight;
   // Statements of other warps, which take no part in these barriers
   // (jit/gpu/warp_roles.h).

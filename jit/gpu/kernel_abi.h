@@ -30,8 +30,8 @@ struct PhaseCode {
   struct Binding {
     uint32_t buffer = 0;
     // True for a kTask buffer that does not fit in the workgroup's memory. The
-    // range then holds one such buffer per workgroup of a command, side by
-    // side.
+    // bound range then contains one such buffer for each workgroup of a
+    // command, one after the other.
     bool is_sliced = false;
     bool is_written = false;
   };

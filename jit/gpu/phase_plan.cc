@@ -402,7 +402,7 @@ class Planner {
     NoteParts(block, types);
     for (const RegisterClass& type : types)
       plan_.shared_bytes += plan_.parts * type.bytes;
-    // All types share one place.
+    // The memory for combined values is shared by all types.
     if (device_.keeps_elements) plan_.shared_bytes = plan_.parts * kPartBytes;
     parts_bytes_ = plan_.shared_bytes;
   }
@@ -522,8 +522,8 @@ class Planner {
             !lifetimes_.HaveBarriersBetween(i, other, *barriers_apart_));
   }
 
-  // Returns the first free place in the workgroup's memory, after the memory
-  // for combined values: no buffer there is in use at the same time.
+  // Returns the first place in the workgroup's memory, after the memory for
+  // combined values, that no buffer in use at the same time has.
   int64_t FreeOffset(size_t i) const {
     const int64_t bytes = SharedBytes(i);
     const int64_t unit = plan_.places[i].panels.Any()

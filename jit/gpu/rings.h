@@ -44,8 +44,9 @@ constexpr Slots Turned(Slots slots, int count) {
 
 // The slot of a first index, relative to the iteration of a loop.
 struct Turn {
-  std::optional<loops::NodeId> variable;  // none: a constant slot
-  int64_t offset = 0;                     // in 0..count-1
+  std::optional<loops::NodeId> variable;  // none: the slot is constant
+  // number of the slot, or its distance from the iteration, in 0..count-1
+  int64_t offset = 0;
 };
 
 class Rings {

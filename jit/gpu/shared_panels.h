@@ -35,7 +35,7 @@ inline constexpr int64_t kPanelRows = 8;
 
 struct SharedPanels {
   int64_t rows = 0;  // number of rows per matrix of the buffer; 0: no panels
-  int64_t row_bytes = 0;  // bytes per row of the buffer
+  int64_t row_bytes = 0;  // number of bytes per row of the buffer
 
   bool Any() const { return rows != 0; }
   // Returns the number of bytes from one panel to the next.

@@ -99,7 +99,8 @@ class Finder {
   bool FindReaders() {
     bool are_own = true;
     for (const Statement& statement : roles_.loop->body) {
-      if (HasAsyncStore(statement)) continue;  // LookAt checks these
+      // LookAt checks asynchronous stores
+      if (HasAsyncStore(statement)) continue;
       ForEachAccessWithin(statement, [&](uint32_t buffer, bool stores,
                                          std::span<const NodeId> indices) {
         if (!filled_.contains(buffer)) {
@@ -188,7 +189,7 @@ class Finder {
       return !Touches(statement, /*or_their_memory=*/true);
     if (statement.kind != Statement::Kind::kIf)
       return LookAtCopy(statement, std::nullopt);
-    // A branch must consist of whole fills.
+    // A branch must contain whole fills, so none may be incomplete before it.
     if (!AreWhole()) return false;
     for (const Statement& inner : statement.body) {
       if (!HasAsyncStore(inner) || !LookAtCopy(inner, statement.condition))

@@ -154,11 +154,12 @@ TEST(WarpRolesTest, AllStoresAreCopiesOfBoxes) {
     EXPECT_NE(at, std::string::npos) << what;
     return text.replace(at, what.size(), by);
   };
-  // Rows of the source move twice as fast as those of the slot.
+  // A copy is no box if rows of the source move twice as fast as those of the
+  // slot.
   parts.in_loop = replaced(parts.in_loop, "%a[floordiv(i, 8) + r * 16",
                            "%a[mod(floordiv(i, 8) * 2, 16) + r * 16");
   EXPECT_FALSE(HasRoles(parts));
-  // Rows and columns are exchanged.
+  // A copy is no box if rows and columns are exchanged.
   parts = {};
   parts.in_loop =
       replaced(parts.in_loop,

@@ -221,7 +221,7 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
     const RandomPair pair = schedule::MakeRandomPair(seed);
     auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) {
-      // jit/schedule/testing:random_schedule_test checks the reasons.
+      // The reasons are checked by jit/schedule/testing:random_schedule_test.
       ++totals.declined["not lowered or verified"];
       continue;
     }

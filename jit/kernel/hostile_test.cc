@@ -93,7 +93,8 @@ TEST(HostileKernels, IndexTermsThatWrap) {
   }
 }
 
-// Later calls reuse the memory of temporaries.
+// Temporaries read as zeros where nothing was stored, even though later calls
+// reuse their memory.
 TEST(HostileKernels, TemporariesStartAsZeros) {
   for (int tier : {1, 2}) {
     EXPECT_EQ(CompareText(R"(dispatch @d(%x: f32[64]) -> (%y: f32[128]) {

@@ -83,7 +83,7 @@ std::string Check(const RandomPair& pair, uint64_t seed, std::string& text,
   }
   text = loops::ToText(*nest);
   if (!loops::Verify(*nest).ok()) {
-    // jit/schedule/testing:random_schedule_test checks the reasons.
+    // The reasons are checked by jit/schedule/testing:random_schedule_test.
     ++totals.declined["not verified"];
     return "";
   }

@@ -28,12 +28,12 @@ using tensor::Opcode;
 // none.
 struct Instruction {
   Opcode opcode = Opcode::kAdd;
-  DType type = DType::kI64;  // the result's type
+  DType type = DType::kI64;  // type of the result
   std::vector<NodeId> operands;
   bool is_raw = false;  // true for a raw instruction (jit/loops/raw.h)
 };
 
-// Returns the range of an i64 node.
+// A function that returns the range of an i64 node.
 using RangeOf = std::function<tensor::Interval(NodeId)>;
 
 class Legaliser;

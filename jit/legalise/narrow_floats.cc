@@ -41,7 +41,7 @@ std::optional<NodeId> NarrowFloats(Legaliser& legaliser,
   switch (instruction.opcode) {
     case Opcode::kCast:
     case Opcode::kBitcast:
-    case Opcode::kModulo:  // no target has these
+    case Opcode::kModulo:  // no target has these instructions for narrow floats
     case Opcode::kRemainder:
       return std::nullopt;
     case Opcode::kNegate:

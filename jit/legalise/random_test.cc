@@ -178,9 +178,10 @@ TEST_P(LegaliseCasesTest, ComputeTheSame) {
 INSTANTIATE_TEST_SUITE_P(
     Targets, LegaliseCasesTest,
     ::testing::Values(0u, (1u << kFlags) - 1,
-                      1u << 2,             // only halves in words
-                      1u << 2 | 1u << 10,  // cheap doubles as well
-                      1u << 3 | 1u << 4 | 1u << 10));
+                      // a target that has only halves in words (wide_halves)
+                      1u << 2,
+                      // a target that also has cheap doubles
+                      1u << 2 | 1u << 10, 1u << 3 | 1u << 4 | 1u << 10));
 
 }  // namespace
 }  // namespace ember::jit::legalise

@@ -97,7 +97,7 @@ Value* Arithmetic::Sqrt(const Operation& op) {
   return Function(op, llvm::Intrinsic::sqrt);
 }
 
-// jit/math replaces these by other instructions.
+// Legalisation has replaced these instructions by others (jit/math).
 #define EMBER_EXPANDED(name) \
   Value* Arithmetic::name(const Operation& op) { return Transcendental(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)

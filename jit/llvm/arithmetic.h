@@ -16,8 +16,9 @@ namespace ember::jit {
 
 class Arithmetic {
  public:
-  // One instruction: operands of `type` in registers, all scalars or all
-  // vectors. The ranges are those of i64 operands.
+  // One instruction and its operands, which are in registers: all scalars or
+  // all vectors. `type` is the operands' type. The ranges are those of i64
+  // operands.
   struct Operation {
     tensor::Opcode opcode = tensor::Opcode::kAdd;
     bool is_raw = false;  // true for a raw instruction (jit/loops/raw.h)

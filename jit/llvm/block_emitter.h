@@ -31,10 +31,11 @@ class BlockEmitter {
  protected:
   // True if the emitted code is not to contain the statement.
   virtual bool IsLeftOut(const loops::Statement&) const { return false; }
-  // Called before and after the code of each statement.
+  // These functions are called before and after the code of each statement.
   virtual void BeforeStatement(const loops::Statement&) {}
   virtual void AfterStatement(const loops::Statement&) {}
-  // Called around the code of a body that may run several times, or not at all.
+  // These functions are called around the code of a body that may run several
+  // times, or not at all.
   virtual void EnterBody() {}
   virtual void LeaveBody() {}
   // Emits a loop over invocations (kInvocation, kSubgroup), or over matrices.
@@ -58,7 +59,7 @@ class BlockEmitter {
     stores_.Emit(statement.stores);
   }
 
-  // Emits the block from statement `begin` on.
+  // Emits the block's statements, beginning with statement number `begin`.
   void EmitBlock(const loops::Block& block, size_t begin = 0);
   // Emits a serial loop.
   void EmitSerial(const loops::Statement& statement);
@@ -73,7 +74,7 @@ class BlockEmitter {
   // The result and the operands of a check. In a vector loop the operands are
   // those of the first lane that fails.
   struct Checked {
-    llvm::Value* inside = nullptr;  // i1
+    llvm::Value* inside = nullptr;  // an i1: true if the check holds
     llvm::Value* index = nullptr;
     llvm::Value* extent = nullptr;
   };
@@ -107,7 +108,8 @@ class BlockEmitter {
   bool IsOfLanes(const loops::Block& block);
   bool IsOfLanes(std::span<const NodeId> indices);
   void EmitPrefetch(const loops::Statement& statement);
-  // In lanes, returns the value in the first lane that is set in `which`.
+  // Returns a scalar as it is, and of a vector the value in the first lane that
+  // is set in `which`.
   llvm::Value* FirstLane(llvm::Value* value, llvm::Value* which);
 
   DotProducts dot_products_;

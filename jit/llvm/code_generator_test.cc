@@ -57,8 +57,8 @@ TEST(CodeGeneratorTest, DigitsOfLanesAreNotDivided) {
     EXPECT_EQ(copy.find(slow), std::string::npos) << copy;
 }
 
-// Functions become polynomials: kernels call no library, and host processors
-// have no such instructions.
+// Transcendental functions become polynomials: kernels call no library, and
+// host processors have no instructions for these functions.
 TEST(CodeGeneratorTest, FunctionsAreExpanded) {
   const std::string ir =
       CompileOrDie(ParseOrDie(R"(loops @f(%x: input f32[4], %y: output f32[4]) {

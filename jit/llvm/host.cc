@@ -119,7 +119,7 @@ int SveBitsHere() {
 #endif
 }
 
-// Parses "triple:cpu+feature+feature".
+// Returns the host that a text "triple:cpu+feature+feature" describes.
 StatusOr<Host> ParseHost(const std::string& text) {
   Host host;
   host.triple = llvm::sys::getProcessTriple();

@@ -15,8 +15,8 @@
 
 namespace ember::jit {
 
-// This builder folds operations that need no new instruction, so that unrolled
-// code is small from the start.
+// A builder of LLVM IR that folds operations that need no new instruction, so
+// that unrolled code is small from the start.
 using Builder = llvm::IRBuilder<llvm::InstSimplifyFolder>;
 
 // Properties of the machine that the code generator depends on.

@@ -62,7 +62,7 @@ class KernelArguments {
   const loops::LoopNest& nest_;
 };
 
-// Implements the arguments of functions of vm/format/kernel_abi.h.
+// Implements the interface for functions in the form of vm/format/kernel_abi.h.
 class HostArguments final : public KernelArguments {
  public:
   HostArguments(const loops::LoopNest& nest, llvm::Function& function)

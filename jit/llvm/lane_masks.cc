@@ -83,14 +83,14 @@ Value* LaneMasks::ClampedDifference(Value* a, Value* b) {
 void LaneMasks::AddBelow(const LinearIndex& index, Value* bound, LaneSet& set) {
   Value* rest = linearizer_.Rest(index).value;
   if (index.lane_constant == 1) {
-    // lane < bound - rest
+    // The condition holds in lanes below bound - rest.
     Value* high = ClampedDifference(bound, rest);
     set.high = set.high ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
                                                    set.high, high)
                         : high;
     return;
   }
-  // lane > rest - bound
+  // The condition holds in lanes above rest - bound.
   Value* low = ClampedDifference(b_.CreateAdd(rest, b_.getInt64(1)), bound);
   set.low = set.low
                 ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, set.low, low)
@@ -101,14 +101,14 @@ void LaneMasks::AddNotBelow(const LinearIndex& index, Value* bound,
                             LaneSet& set) {
   Value* rest = linearizer_.Rest(index).value;
   if (index.lane_constant == 1) {
-    // lane >= bound - rest
+    // The condition holds in lanes from bound - rest on.
     Value* low = ClampedDifference(bound, rest);
     set.low =
         set.low ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, set.low, low)
                 : low;
     return;
   }
-  // lane <= rest - bound
+  // The condition holds in lanes up to rest - bound.
   Value* high = ClampedDifference(b_.CreateAdd(rest, b_.getInt64(1)), bound);
   set.high =
       set.high ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, set.high, high)

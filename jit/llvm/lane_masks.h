@@ -20,13 +20,15 @@ namespace ember::jit {
 
 // The lanes in which all added conditions hold.
 struct LaneSet {
-  llvm::Value* uniform = nullptr;  // i1; null: true
+  // a condition that all lanes share, an i1; null: true
+  llvm::Value* uniform = nullptr;
   // The range of lanes [low, high), i64 in 0..lanes; null means 0 for low and
   // all lanes for high.
   llvm::Value* low = nullptr;
   llvm::Value* high = nullptr;
-  llvm::Value* mask = nullptr;  // lanes x i1; null: all
-  int depth = 0;                // the scope in which these values are computed
+  // one bit per lane (lanes x i1); null: all lanes
+  llvm::Value* mask = nullptr;
+  int depth = 0;  // the scope in which these values are computed
 
   bool IsAll() const { return !uniform && IsUniform(); }
   bool IsUniform() const { return !low && !high && !mask; }

@@ -40,7 +40,7 @@ struct LinearIndex {
   // terms, besides the constant, that are multiplied by the lane
   std::vector<Placed> per_lane;
   int64_t lane_constant = 0;
-  std::vector<Placed> irregular;  // terms that are vectors
+  std::vector<Placed> irregular;  // terms that are irregular vectors
   std::vector<Digit> digits;      // terms that wait for JoinDigits
 
   bool IsUniform() const {

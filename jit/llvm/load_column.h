@@ -17,8 +17,8 @@
 
 namespace ember::jit {
 
-// Returns the number of neighbours of a row to load together: those in 16
-// bytes, within which shuffles are the cheapest, but not more than there are
+// Returns the number of neighbours of a row to load together: the elements in
+// 16 bytes, within which shuffles are the cheapest, but not more than there are
 // rows.
 int ColumnChunk(int element_bytes, int rows);
 

@@ -249,8 +249,8 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     Value* constant = b_.getInt64(static_cast<uint64_t>(elements));
     address.pointer = Advance(address.pointer, buffer, {constant, 0}, depth);
   };
-  // This wraps modulo 2^64, like all parts of an address that is only used if
-  // it is in bounds.
+  // The difference wraps modulo 2^64, like all parts of an address that is only
+  // used if it is in bounds.
   address.behind_row =
       static_cast<int64_t>(static_cast<uint64_t>(offset.constant) -
                            static_cast<uint64_t>(before_row));

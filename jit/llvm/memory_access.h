@@ -26,7 +26,7 @@ namespace ember::jit {
 // `pointer`.
 struct Address {
   enum class Kind : uint8_t {
-    kUniform,     // one element for all lanes
+    kUniform,     // all lanes access one element
     kContiguous,  // lane i accesses element i
     kReversed,    // lane i accesses element -i
     kStrided,     // lane i accesses element stride * i
@@ -35,8 +35,9 @@ struct Address {
   Kind kind = Kind::kUniform;
   uint32_t buffer = 0;
   llvm::Value* pointer = nullptr;
-  llvm::Value* stride = nullptr;   // i64
-  llvm::Value* offsets = nullptr;  // lanes x i64
+  llvm::Value* stride = nullptr;  // kStrided: the stride in elements, an i64
+  // kIrregular: the offset of each lane in elements, lanes x i64
+  llvm::Value* offsets = nullptr;
   // True if no two lanes access the same element.
   bool is_distinct = false;
   // `pointer` is `behind_row` elements after `row`, which addresses of one row
@@ -114,7 +115,7 @@ class MemoryAccess {
   void MarkLargeConstant(llvm::Instruction& load, uint32_t number);
   llvm::Value* Advance(llvm::Value* pointer, uint32_t buffer, Placed elements,
                        int depth);
-  // Returns one pointer per lane.
+  // Returns a vector with a pointer for each lane.
   llvm::Value* LanePointers(const Address& address);
   llvm::Value* LoadMemory(const Address& address, llvm::Type* type,
                           llvm::Value* mask, llvm::Value* off);

@@ -23,7 +23,7 @@ bool IsHalf(const Value* value) {
   return value->getType()->getScalarType()->isHalfTy();
 }
 
-// Expresses one operation by others.
+// Makes the operations that replace one instruction.
 class Expansion {
  public:
   explicit Expansion(Instruction& instruction)

@@ -1,5 +1,5 @@
 // Tests object files with LLVM's readers. tests/native tests that linkers
-// accept those of ELF and that programs find the kernels.
+// accept object files of ELF and that programs find the kernels.
 #include "jit/llvm/object_file.h"
 
 #include <cstring>

@@ -34,7 +34,8 @@ TEST(ProcessorsTest, EachHasTests) {
   EXPECT_EQ(found, expected) << "the list in jit/llvm/processors.bzl";
 }
 
-// Expects that the features for schedules are those that LLVM makes code for.
+// Expects that the features that schedules use on the target are the features
+// that LLVM makes code for.
 void ExpectSame(std::string_view target, const StatusOr<Host>& host) {
   ASSERT_TRUE(host.ok()) << host.status().ToString();
   const TargetTraits& traits = host->traits;

@@ -176,8 +176,8 @@ Expected Define(const tensor::RandomCase& random) {
   return expected;
 }
 
-// Returns the models whose default schedules are tried: that of the test's
-// processor, or those of several others than this machine.
+// Returns the CPU models whose default schedules are tried: that of the test's
+// processor; without such a processor, those of `others`.
 std::vector<CpuModel> Models(const std::vector<const char*>& others) {
   if (TestProcessor() != nullptr) return {TestCpuModel()};
   std::vector<CpuModel> models;

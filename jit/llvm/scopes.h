@@ -32,7 +32,7 @@ struct Placed {
   int depth = 0;
 };
 
-// Operations that Scopes::Once applies to two values.
+// The kinds of operations on two values that Scopes::Once makes.
 enum class Made : uint8_t { kAdd, kMultiply, kAdvance, kBound, kExtent };
 
 class Scopes {

@@ -35,7 +35,7 @@ class HostPhaseEmitter final : public BlockEmitter {
                   Value* extent);
   void EmitFailure();
 
-  // The block to which all failed checks branch; null if there are none yet.
+  // The block to which all failed checks branch; null before the first check.
   BasicBlock* failed_ = nullptr;
   llvm::PHINode* failed_fields_[4] = {};
 };

@@ -18,7 +18,8 @@ inline legalise::TargetOperations OperationsOf(const TargetTraits& traits) {
       .narrow_integers = true,
       .bool_casts = true,
       .signed_remainders = true,
-      // On x86, fptosi.sat of vectors handles their lanes one by one.
+      // Saturating casts are not used: on x86, fptosi.sat of vectors handles
+      // their lanes one by one.
       .saturating_casts = false,
       .number_extremes = traits.has_rounding,
       .nan_extremes = traits.has_nan_extremes,

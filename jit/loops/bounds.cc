@@ -76,7 +76,7 @@ class Prover {
     return false;
   }
 
-  // Proves the goal by eliminating one term.
+  // Tries to prove the goal by eliminating one term.
   bool ProveWithout(const LinearSum& goal, const LinearTerm& term, int depth) {
     for (const LinearSum* fact : known_) {
       if (ProveBy(goal, term, *fact, depth)) return true;
@@ -186,8 +186,8 @@ class Prover {
     if (divisor && *divisor > 0) {
       const std::optional<LinearSum> whole = AddScaled({}, self, *divisor);
       if (!whole) return;
-      add(x, *whole, 0);                // c * q <= x
-      add(*whole, x, -(*divisor - 1));  // x <= c * q + c - 1
+      add(x, *whole, 0);                // the rule c * q <= x
+      add(*whole, x, -(*divisor - 1));  // the rule x <= c * q + c - 1
     } else if (facts_.RangeOf(node.operands[0]).low >= 0 &&
                facts_.RangeOf(node.operands[1]).low >= 0) {
       add(x, self, 0);

@@ -214,7 +214,7 @@ void Facts::NoteInequality(LinearSum sum, const std::vector<uint32_t>& loads) {
     });
     const std::optional<int64_t> rest = UpperBound(others);
     if (!rest || *rest == INT64_MIN || term.coefficient == INT64_MIN) continue;
-    if (term.coefficient > 0) {  // c * x >= -rest
+    if (term.coefficient > 0) {  // the bound is c * x >= -rest
       NoteRange(term.node, {-FloorQuotient(*rest, term.coefficient), INT64_MAX},
                 loads);
     } else {

@@ -57,7 +57,7 @@ enum class MemoryScope : uint8_t {
 inline constexpr int64_t kMaxRegisterElements = 4096;
 
 struct Buffer {
-  std::string name;  // without '%'; unique in the nest
+  std::string name;  // name without '%'; unique in the nest
   DType type = DType::kF32;
   MemoryScope scope = MemoryScope::kInput;
   // Number of elements per dim, row-major and contiguous. An expression of
@@ -149,7 +149,7 @@ enum class LoopKind : uint8_t {
 struct Store {
   uint32_t buffer = 0;
   std::vector<NodeId> indices;
-  NodeId value = 0;  // has the buffer's type
+  NodeId value = 0;  // the value to store, of the buffer's type
   tensor::Update update = tensor::Update::kAssign;
   // An asynchronous store: the element gets its value at any time between this
   // statement and the kAwait that covers it, and no other statement reads or
@@ -224,13 +224,15 @@ struct Phase {
 };
 
 struct LoopNest {
-  std::string name;                     // without '@'
-  std::vector<std::string> parameters;  // i64 scalars, as in the dispatch
+  std::string name;  // name without '@'
+  // names of the i64 parameters, as in the dispatch
+  std::vector<std::string> parameters;
   // Names of loop variables. The immediate of an Axis node is the position of
   // its name.
   std::vector<std::string> variables;
-  std::vector<Buffer> buffers;  // inputs, outputs, then the others
-  std::vector<Phase> prologue;  // writes the packed buffers
+  // the inputs, then the outputs, then other buffers
+  std::vector<Buffer> buffers;
+  std::vector<Phase> prologue;  // phases that write the packed buffers
   std::vector<Phase> phases;
   tensor::ExpressionPool pool;
 };

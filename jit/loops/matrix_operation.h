@@ -87,14 +87,14 @@ struct MatrixOperation {
   NodeId m = 0;
   NodeId n = 0;
   NodeId k = 0;
-  const Store* store = nullptr;  // the innermost store
+  const Store* store = nullptr;  // the store in the innermost loop
   // Indices of the accumulator: s, those that are the same for the whole
   // matrix, m, n.
   uint32_t accumulator = 0;
   std::span<const NodeId> accumulator_indices;
-  NodeId value = 0;            // kFill: a constant of the accumulator's type
-  MatrixInMemory a;            // kProduct: rows x depth
-  MatrixInMemory b;            // kProduct: depth x columns
+  NodeId value = 0;            // kFill: the constant, of the accumulator's type
+  MatrixInMemory a;            // kProduct: the factor of rows x depth
+  MatrixInMemory b;            // kProduct: the factor of depth x columns
   MatrixInMemory destination;  // only for kStore
 };
 

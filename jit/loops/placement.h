@@ -54,7 +54,7 @@ class Placement {
  private:
   struct Facts {
     bool has_load = false;
-    std::vector<NodeId> variables;  // sorted
+    std::vector<NodeId> variables;  // sorted by number
   };
   struct Scope {
     bool is_loop = false;

@@ -121,7 +121,8 @@ class RandomExpressions : public tensor::RandomChoices {
   const RandomNestOptions options_;
   LoopNest& nest_;
   tensor::Simplifier simplifier_;
-  std::vector<Statement> guards_;  // kIf and kCheck, outermost first
+  // the guards, which are kIf and kCheck, outermost first
+  std::vector<Statement> guards_;
 };
 
 }  // namespace ember::loops

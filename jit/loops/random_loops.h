@@ -11,7 +11,7 @@
 
 namespace ember::loops {
 
-// An index that loops run over.
+// An index of a buffer, over whose values loops run.
 struct RandomDim {
   RandomExtent extent;
   bool in_register = false;  // true for an index of a register buffer

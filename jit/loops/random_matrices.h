@@ -28,9 +28,9 @@ struct RandomMatrices {
   RandomBuffer a, b, accumulators, result;
 };
 
-// Plans a product of one of the types, or of small sizes if there are none.
-// Sums of SmallValues are exact in every order. The buffers have no numbers
-// yet.
+// Plans a product of one of the types, or of small sizes if `types` is empty.
+// Sums of SmallValues are exact in every order. The buffers of the plan have no
+// numbers yet.
 RandomMatrices PlanMatrices(RandomExpressions& make,
                             std::span<const MatrixType> types);
 

@@ -40,7 +40,7 @@
 
 namespace ember::loops {
 
-// The immediate of a raw node.
+// The immediate that marks a node as raw.
 inline constexpr uint64_t kRaw = 1;
 
 // True if the table above has the instruction for these types.

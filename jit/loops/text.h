@@ -23,7 +23,7 @@ std::string ToText(const LoopNest& nest);
 // are abbreviated: %t0.
 std::string ToText(const LoopNest& nest, NodeId expression);
 
-// Returns the keyword of a scope: "task".
+// Returns the keyword of a scope, for example "task".
 std::string_view ToText(MemoryScope scope);
 
 // Parses a nest, which is not verified. Errors name the line and column.

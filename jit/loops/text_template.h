@@ -15,7 +15,7 @@ namespace ember::loops {
 // replacements.
 std::string Replaced(std::string text, const std::string& from,
                      const std::string& to);
-// Performs the replacements one after the other.
+// Returns the text after several replacements, done one after the other.
 std::string Replaced(
     std::string text,
     const std::vector<std::pair<std::string, std::string>>& all);

@@ -550,8 +550,10 @@ class Verifier {
   int nesting_ = 0;
   // variables of the surrounding loops
   std::unordered_map<NodeId, Binder> bound_;
-  std::unordered_set<uint64_t> numbers_;  // numbers of the bound variables
-  std::unordered_set<NodeId> has_types_;  // nodes whose types are right
+  // numbers of the variables that are bound here
+  std::unordered_set<uint64_t> numbers_;
+  // nodes whose types were checked and are right
+  std::unordered_set<NodeId> has_types_;
   // variable of the surrounding invocation loop
   std::optional<NodeId> invocation_;
   // true if the innermost surrounding loop is a combining loop

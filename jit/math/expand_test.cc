@@ -32,7 +32,8 @@ using tensor::Opcode;
 uint64_t seed = 1;
 // number of points in a binade of f32; f64 has eight times as many binades
 int points_per_binade = 12;
-uint64_t every = 0;  // if not 0, unary functions get every n-th f32 as well
+// n: unary functions also get every n-th f32; 0: they do not
+uint64_t every = 0;
 
 // --- the functions and their bounds ---
 
@@ -240,8 +241,8 @@ TEST(Expand, NarrowFloatsRoundOnce) {
             tensor::BitsToDouble(tensor::DoubleToBits(expected, type), type);
         if (found == rounded || (std::isnan(found) && std::isnan(rounded)))
           continue;
-        // If the result is the other neighbour, both must be about equally
-        // near.
+        // The result may be the other neighbour of the true value if both are
+        // about equally near.
         ASSERT_TRUE(std::isfinite(found) && std::isfinite(expected)) << x;
         const int exponent =
             std::max(std::ilogb(expected) - digits + 1, lowest);

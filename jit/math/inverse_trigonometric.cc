@@ -11,7 +11,8 @@ constexpr double kPi = 0x1.921fb54442d18p1;
 // Returns the part of a multiple of pi that is lost when it is rounded to the
 // type.
 double LostOf(Term x, double multiple) {
-  constexpr double kLostF64 = 0x1.1a62633145c07p-53;  // pi minus kPi
+  // the difference between pi and kPi
+  constexpr double kLostF64 = 0x1.1a62633145c07p-53;
   const double exact = multiple * kPi;
   return x.is_f32() ? exact - static_cast<double>(static_cast<float>(exact))
                     : multiple * kLostF64;
@@ -108,7 +109,8 @@ Term ExpandAtan2(Term y, Term x) {
   const Term t = Select(is_medium, (q - 1.0) / (q + 1.0), q);
   const Term angle = ArcTangent(
       t, Choose(is_medium, MultipleOfPi(x, 0.25), MultipleOfPi(x, 0)));
-  const Term is_behind = SignOf(x) != AsBits(x).Bits(0);  // also true for -0
+  // true for x = -0, too
+  const Term is_behind = SignOf(x) != AsBits(x).Bits(0);
   const Multiple flat =
       Choose(is_behind, MultipleOfPi(x, 1), MultipleOfPi(x, 0));
   const Multiple base = Choose(is_steep, MultipleOfPi(x, 0.5), flat);

@@ -102,7 +102,7 @@ Term Polynomial(Term x, std::span<const double> coefficients);
 
 // The parts of the bits of f32 and f64 that the formulas need.
 struct FloatFormat {
-  DType bits;         // the unsigned type of this width
+  DType bits;         // the unsigned integer type of the float's width
   int mantissa_bits;  // number of bits of the mantissa: 23, 52
   int bias;           // bias of the exponent: 127, 1023
   uint64_t sign;
@@ -118,12 +118,13 @@ struct FloatFormat {
 const FloatFormat& FormatOf(DType type);
 inline const FloatFormat& FormatOf(Term x) { return FormatOf(x.type()); }
 
-Term AsBits(Term x);      // bitcast from float to unsigned
-Term AsFloat(Term bits);  // the inverse of AsBits
+Term AsBits(Term x);      // returns the bits of a float as an unsigned integer
+Term AsFloat(Term bits);  // returns the float that has these bits
 // Returns x without the lower half of its bits: rounded towards zero.
 Term UpperHalf(Term x);
-Term SignOf(Term x);               // the sign bit, as unsigned
-Term FlipSign(Term x, Term sign);  // sign: a result of SignOf
+Term SignOf(Term x);  // returns only the sign bit, as unsigned integer
+// returns x, negated if `sign` (from SignOf) is set
+Term FlipSign(Term x, Term sign);
 // Returns the magnitude with the sign of x. The magnitude must not have the
 // opposite sign of x.
 Term WithSign(Term magnitude, Term x);

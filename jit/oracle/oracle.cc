@@ -66,7 +66,7 @@ std::string NumberText(uint64_t bits, DType type) {
   return std::to_string(tensor::BitsToInteger(bits, type));
 }
 
-// Returns an index like "[0, 3]".
+// Returns the index of an element as text: "[0, 3]".
 std::string PlaceText(std::span<const int64_t> extents, int64_t element) {
   std::string text;
   for (size_t i = extents.size(); i-- > 0;) {

@@ -221,7 +221,7 @@ TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
       products("select(j < i + 1500, %raw[h, i, j], -inf)");
   const std::optional<uint64_t> all =
       products("select(j < i + 1500, %raw[h, i, j], -1.0e30)");
-  if (!some || !all) return;  // a GPU counts nothing
+  if (!some || !all) return;  // a GPU, unlike the emulated grid, counts nothing
   EXPECT_LE(*some * 4, *all * 3);
   EXPECT_GE(*some * 2, *all);
 }
@@ -233,7 +233,8 @@ TEST(PtxAttention, ComputesHalfOfCausalScores) {
       ExpectOnGrid(Attention(shape, kCausal), nullptr, {.within = 1e-2});
   const std::optional<uint64_t> lowered =
       ExpectOnGrid(Attention(shape, kLowered), nullptr, {.within = 1e-2});
-  if (!causal || !lowered) return;  // a GPU counts nothing
+  // a GPU, unlike the emulated grid, counts nothing
+  if (!causal || !lowered) return;
   EXPECT_LE(*causal * 4, *lowered * 3);
   EXPECT_GE(*causal * 2, *lowered);
 }
@@ -258,7 +259,7 @@ TEST(PtxAttention, LooksUpBlocks) {
       EXPECT_THAT(loops, HasSubstr("task %v: "));
       const std::string ptx = PtxOf(*nest, kTarget);
       if (loops.find("async %v[") != std::string::npos) {
-        // Each copy is of 16 bytes.
+        // Each asynchronous copy is of 16 bytes.
         EXPECT_THAT(ptx, HasSubstr("cp.async.cg.shared.global"));
         EXPECT_THAT(ptx, Not(HasSubstr("cp.async.ca.shared.global")));
         ++ahead;

@@ -52,9 +52,9 @@ constexpr const char* kPipeline =
     "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,newgvn,"
     "broadcast-indices,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,"
     "scalarize-masked-mem-intrin,early-cse,sink)";
-// These find out which accesses are of shared memory and how they are aligned,
-// which allows vectors of loads and stores. The emulated grid needs plain
-// addresses instead.
+// Passes that find out which accesses are of shared memory and how they are
+// aligned, which allows vectors of loads and stores. The emulated grid needs
+// plain addresses instead.
 constexpr const char* kPtxPipeline =
     "function(infer-address-spaces,infer-alignment)";
 

@@ -68,7 +68,7 @@ llvm::Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
                               const WideFactor& a, const WideFactor& b,
                               const std::vector<llvm::Value*>& sums);
 // wgmma.commit_group and wait_group: waits for all products of the warp.
-// Returns a struct of the sums, which may be used from there on.
+// Returns a struct of the sums, which may be used after the call.
 llvm::Value* EmitAwaitProducts(Builder& builder,
                                const std::vector<llvm::Value*>& sums);
 // EmitCommitProducts (wgmma.commit_group) makes a group of the warp's products

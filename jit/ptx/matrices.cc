@@ -95,7 +95,8 @@ Matrices::Registers& Matrices::Accumulator(const Operation& operation) {
   }
   Registers& registers = accumulators_[{operation.accumulator, number}];
   if (!registers.empty()) return registers;
-  // All rows with such sums have the same layout, so any row will do.
+  // All rows of the table with such sums have the same layout of the sums, so
+  // any row will do.
   const MatrixInstruction* const row =
       FindMatrixSums(operation.rows, operation.columns, buffer.type);
   Builder::InsertPointGuard guard(b_);

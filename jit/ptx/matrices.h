@@ -129,11 +129,11 @@ class Matrices {
   llvm::Function& function_;
   ExpressionEmitter& expressions_;
   FirstError& error_;
-  // These are all i64.
+  // The following numbers of the thread are i64.
   llvm::Value* warp_ = nullptr;
   llvm::Value* lane_ = nullptr;
-  llvm::Value* group_ = nullptr;   // lane / 4
-  llvm::Value* thread_ = nullptr;  // lane mod 4
+  llvm::Value* group_ = nullptr;   // number of the lane divided by 4
+  llvm::Value* thread_ = nullptr;  // number of the lane modulo 4
   // The registers of each accumulator. Key: the buffer, and the number of the
   // matrix in it.
   std::map<std::pair<uint32_t, uint64_t>, Registers> accumulators_;

@@ -192,8 +192,8 @@ void PhaseEmitter::AfterStatement(const Statement& statement) {
     slots_->LeaveLoop(matrices_.lane());
 }
 
-// At the end of an iteration, the products of the previous one have been
-// awaited, so their slots are released.
+// The products of the previous iteration have been awaited at the end of an
+// iteration, so the slots that they read are released.
 void PhaseEmitter::LeaveBody() {
   matrices_.LeaveBody();
   if (slots_ && depth_ == depth_of_turns_) slots_->LeaveTurn(matrices_.lane());

@@ -99,7 +99,7 @@ TEST_F(SumParts, OfConvolutions) {
     })");
 }
 
-// Counts commands and does not run them.
+// A command list that counts commands and does not run them.
 class CountingList final : public hal::CommandList {
  public:
   Status Copy(const hal::BufferRange&, const hal::BufferRange&) override {

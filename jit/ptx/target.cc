@@ -18,7 +18,7 @@ constexpr int64_t kWarp = 32;
 constexpr int64_t kSharedAlignment = 16;
 
 struct Architecture {
-  int number;  // 80 for "sm_80"
+  int number;  // number in the name: 80 for "sm_80"
   const char* processor;
   const char* version;
 };

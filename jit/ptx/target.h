@@ -18,7 +18,7 @@ namespace ember::jit::ptx {
 
 struct Target : gpu::DeviceTraits {
   std::string text;  // the target string that this was read from
-  // Ten times the compute capability.
+  // The architecture: ten times the compute capability.
   int architecture = 70;
   // The newest architecture that LLVM knows and whose code the device runs, and
   // the version of PTX that has it.

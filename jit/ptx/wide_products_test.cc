@@ -143,7 +143,7 @@ TEST_F(WideProducts, ConvolutionsOfBytes) {
              {.constant = "w"});
 }
 
-// Wide products of f32 exist where tf32 is allowed. Like those of bytes they
+// Wide products of f32 exist where tf32 is allowed. Like products of bytes they
 // need a factor b whose columns are contiguous.
 TEST_F(WideProducts, Tf32) {
   constexpr std::string_view kByColumns = R"(

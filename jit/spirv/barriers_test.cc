@@ -124,8 +124,8 @@ TEST(Barriers, TheSameHalf) {
                  1);
 }
 
-// The slots follow the iterations of another loop. Nothing is known about them,
-// so there are two barriers.
+// The slots follow the iterations of another loop. So it is not known which
+// slots are accessed, and there are two barriers.
 TEST(Barriers, HalvesOfAnotherLoop) {
   const loops::LoopNest nest = ParseOrDie(Product(kFirst, R"(
     for h < 2 {

@@ -123,7 +123,7 @@ class CodeBuilder {
   Value BitXor(Value a, Value b);
   // Shifts are by less than the number of bits.
   Value ShiftLeft(Value a, Value b);
-  Value ShiftRight(Value a, Value b);  // fills with zeros
+  Value ShiftRight(Value a, Value b);  // fills the upper bits with zeros
   Value Equal(Value a, Value b);
   // Integers of 64 bits (longs) that were made of signed ones of 32 bits
   // (words) are compared as words, which is cheaper. It is also necessary: Mesa

@@ -1,6 +1,6 @@
-// The numbers of SPV_KHR_cooperative_matrix, which is newer than the headers
-// and the SPIRV-Tools of Debian 12. They are those of SPIRV-Headers 1.3.250 and
-// newer (spirv.core.grammar.json).
+// The numbers of instructions and operands of SPV_KHR_cooperative_matrix, which
+// is newer than the headers and the SPIRV-Tools of Debian 12. The numbers are
+// those of SPIRV-Headers 1.3.250 and newer (spirv.core.grammar.json).
 #ifndef EMBER_JIT_SPIRV_COOPERATIVE_MATRIX_H_
 #define EMBER_JIT_SPIRV_COOPERATIVE_MATRIX_H_
 

@@ -116,7 +116,7 @@ class ModuleBuilder {
     const auto found = built_ins_.find(which);
     return found == built_ins_.end() ? 0 : found->second;
   }
-  // Returns the id of GLSL.std.450.
+  // Returns the id of the imported instruction set GLSL.std.450.
   Id Library();
   void Decorate(Id target, spv::Decoration decoration,
                 std::initializer_list<uint32_t> operands = {});

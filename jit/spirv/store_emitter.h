@@ -62,7 +62,7 @@ class StoreEmitter {
   // A store whose operands are computed: value, or factor * value.
   struct Pending {
     const loops::Store* store = nullptr;
-    Value element;  // unused if in_vector is set
+    Value element;  // number of the element; unused if in_vector is set
     std::optional<Memory::VectorElement> in_vector;
     Value value;
     std::optional<Value> factor;

@@ -33,7 +33,7 @@ std::shared_ptr<hal::Device> TestDevice();
 // EMBER_TEST_WITHOUT names, if any. It also lacks the limit of iterations,
 // since open extents might have many and tests have few.
 std::string TestTarget();
-// Returns the target without a feature.
+// Returns the target's text without the feature.
 std::string Without(std::string target, std::string_view feature);
 
 // True if subnormal numbers of 32 and 64 bits keep their value on the device.

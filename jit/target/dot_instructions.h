@@ -29,7 +29,7 @@ enum class DotKind : uint8_t {
 
 struct DotInstruction {
   std::string_view name;
-  std::string_view machine;  // the first part of a target's name
+  std::string_view machine;  // the machine: the first part of a target's name
   DotKind kind = DotKind::kBytes;
   // bits of a vector; kOfMachine: as many as the machine's vectors have
   int bits = 0;

@@ -24,7 +24,7 @@ struct GpuModel {
   int64_t subgroup_size = 32;
   // The largest number of invocations in a workgroup (a thread block).
   int64_t max_invocations = 128;
-  // Bytes of shared memory that one workgroup may use.
+  // Largest number of bytes of shared memory that one workgroup may use.
   int64_t shared_bytes = 16 << 10;
   // Number of 32-bit registers that a schedule may plan for one invocation's
   // accumulators and operands. With more, fewer invocations fit on a processor

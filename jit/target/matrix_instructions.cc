@@ -166,7 +166,7 @@ MatrixStep MatrixFragment::ElementOf(int64_t lane, int64_t r, int64_t i) const {
               i * by_element.column + begin.column};
 }
 
-// Registers are numbered down the rows first.
+// The registers of factor a are numbered down the rows first.
 MatrixFragment MatrixInstruction::A() const {
   const int64_t elements = PerRegister(type.a), run = kThreads * elements;
   MatrixFragment fragment{.by_group = {1, 0},

@@ -91,8 +91,8 @@ struct MatrixInstruction {
   MatrixFragment Sum() const;  // fragment of the sums, rows x columns
 };
 
-// Returns all rows; those of a type with more depth come first, since they do
-// more.
+// Returns all rows. Rows of a type with more depth come first, since one
+// instruction does more.
 std::span<const MatrixInstruction> MatrixInstructions();
 
 // Returns the row of the type that the target has; null if a target, such as

@@ -25,8 +25,8 @@ struct Processor {
   // the architecture that this project is built on, and some machines run its
   // code themselves.
   std::string_view emulator;
-  // False for NEON of 32-bit ARM, which treats subnormal numbers of 32 bits as
-  // zero.
+  // True if arithmetic keeps subnormal numbers. False for NEON of 32-bit ARM,
+  // which treats subnormal numbers of 32 bits as zero.
   bool keeps_subnormals = true;
 };
 

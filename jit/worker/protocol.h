@@ -76,7 +76,7 @@ StatusOr<std::string> ReadGreeting(std::string_view body);
 
 class Connection {
  public:
-  // socket: a connected stream socket.
+  // Makes a connection of a connected stream socket.
   explicit Connection(FileDescriptor socket) : socket_(std::move(socket)) {}
 
   // Sends a message. Returns FailedPrecondition if the other end is gone, or

@@ -54,7 +54,7 @@ struct Start {
   char* const* arguments;
   int descriptor;
   char* stack_top;  // begin of the stack of the second process
-  int error = 0;    // errno of the failed call
+  int error = 0;    // errno of the call that failed
 };
 
 [[noreturn]] void Exit(int status) {
@@ -96,7 +96,8 @@ int RunProgram(void* argument) {
     CopyDescriptor(null, number);
   CopyDescriptor(passed, kPassedDescriptor);
   syscall(SYS_close_range, kPassedDescriptor + 1, ~0U, 0U);
-  // This does not change the host's handlers, as CLONE_SIGHAND was not given.
+  // Resetting signals does not change the host's handlers, as CLONE_SIGHAND was
+  // not given.
   ResetSignals();
   execve(start.program, start.arguments, environ);
   start.error = errno;
@@ -132,8 +133,8 @@ Status StartProcess(const std::string& program,
   const pid_t between = Clone(RunBetween, bottom + 2 * kStackBytes, &start);
   const int error = errno;
   if (between > 0) {
-    // Only a call with __WCLONE can wait for such a child, so the host never
-    // sees it.
+    // Only a call with __WCLONE can wait for this child, so the host never sees
+    // the child.
     while (waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
     }
   } else {

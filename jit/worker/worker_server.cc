@@ -164,7 +164,8 @@ void Server::Watch() {
       works = works_;
       for (const Work& work : works_) {
         if (!TakesTooLong(work)) continue;
-        // Clients of other jobs ask another worker.
+        // The job's client gets an answer. Clients of other jobs ask another
+        // worker when this one ends.
         static_cast<void>(work.connection->Send(
             {MessageKind::kAnswer,
              WriteAnswer(

@@ -47,7 +47,8 @@ struct SocketIdentity {
 // The socket of a WorkerPlace, from the worker's side.
 class WorkerSocket {
  public:
-  // Remembers the socket that is there now, for RemoveIfUnused.
+  // Remembers the identity of the socket that is at the path now, for
+  // RemoveIfUnused.
   WorkerSocket(std::string socket, std::string lock);
 
   // Removes the socket unless a client has connected to the listener meanwhile.

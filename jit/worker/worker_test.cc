@@ -128,7 +128,7 @@ TEST_F(WorkerTest, ProcessesAndThreadsShareOne) {
   if (const char* const folder = std::getenv(kFolderVariable)) {
     options_.folder = folder;
     EXPECT_TRUE(Compiles(*NewCompiler(), "twice"));
-    options_.folder = folder_;  // shares the parent's worker
+    options_.folder = folder_;  // this process shares its parent's worker
     return;
   }
   std::vector<std::thread> threads;

@@ -49,7 +49,7 @@ class KnownFromParts {
   // overlap.
   void AddSum(NodeId node, int64_t size) {
     std::optional<LinearSum> sum = tensor::Linearize(pool_, node);
-    // Without a range the sum might wrap.
+    // A sum without a known range might wrap, so it determines nothing.
     if (!sum || tensor::RangeOfLinear(pool_, *sum).IsFull()) return;
     std::ranges::sort(sum->terms, {}, &LinearTerm::coefficient);
     // `reach` is the size of a part plus the largest sum of the smaller digits.
@@ -72,8 +72,8 @@ class KnownFromParts {
     }
   }
 
-  // x floordiv c and x mod c determine x. Returns false if no such pair is
-  // left.
+  // Adds x to the known values for one pair of known values x floordiv c and x
+  // mod c, which determine x. Returns false if no such pair is left.
   bool JoinDigits() {
     for (const NodeId id : std::vector<NodeId>(known_.begin(), known_.end())) {
       if (pool_[id].opcode != Opcode::kModulo) continue;
@@ -239,7 +239,7 @@ class PartsCheck {
       const StatusOr<StageLoops> s =
           MakeStageLoops(schedule_, root, std::move(regions), full_[root],
                          /*is_placed=*/true, nest_);
-      // Lowering refuses loops that cannot be made.
+      // Loops that cannot be made are no error here: lowering refuses them.
       if (s.ok()) EMBER_RETURN_IF_ERROR(Visit(*s));
     }
     return OkStatus();

@@ -47,7 +47,7 @@ using RegionChange =
     std::function<void(int stage, std::vector<AxisRegion>& regions)>;
 
 // Returns the stages at loop `position` of `around`, with the parts that they
-// cover there. full: the whole extents of each stage, as above.
+// cover in that loop. full: the whole extents of each stage's axes, as above.
 StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
                                    const StageLoops& around, int position,
                                    std::span<const std::vector<NodeId>> full,

@@ -223,7 +223,8 @@ class Collapser {
 
   void RewriteStage(int number) {
     ComputationStage& stage = c_.stages[number];
-    std::vector<std::pair<NodeId, NodeId>> merged;  // first axis, new axis
+    // pairs of the first of the two axes and the new axis
+    std::vector<std::pair<NodeId, NodeId>> merged;
     for (auto pair = axes_.rbegin(); pair != axes_.rend(); ++pair) {
       if (pair->owner != number) continue;
       ComputationAxis& x = stage.axes[pair->first];
@@ -278,7 +279,8 @@ class Collapser {
   Computation& c_;
   tensor::ExpressionPool& pool_;
   std::vector<Access> accesses_;
-  std::vector<std::set<NodeId>> nodes_;  // per stage: the nodes that it uses
+  // for each stage: the nodes that it uses
+  std::vector<std::set<NodeId>> nodes_;
   std::vector<bool> from_data_;  // per buffer: some index of it is loaded
   std::set<Pair> axes_;
   std::set<Pair> dims_;

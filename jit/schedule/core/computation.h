@@ -60,7 +60,8 @@ struct ComputationStore {
 };
 
 // Describes elements of a fold that do not change its state: those with k *
-// step >= end, where k is the reduction axis. Loops may end there.
+// step >= end, where k is the reduction axis. Loops over k may end where they
+// begin.
 struct UsefulElements {
   NodeId end = 0;  // i64, over the stage's spatial axes and parameters
   int64_t step = 1;
@@ -68,7 +69,8 @@ struct UsefulElements {
 
 struct ComputationStage {
   std::string name;  // the first buffer it stores to; unique ("y", "y.1", ...)
-  std::vector<ComputationAxis> axes;  // spatial ones first
+  // spatial axes first, then the reduction axes
+  std::vector<ComputationAxis> axes;
   int spatial_count = 0;
   tensor::Combiner combiner = tensor::Combiner::kNone;
   std::vector<NodeId> values;
@@ -98,10 +100,11 @@ struct ComputationStage {
 struct Computation {
   std::string name;
   std::vector<std::string> parameters;
-  std::vector<ComputationBuffer> buffers;  // inputs, outputs, others
+  // inputs, then outputs, then other buffers
+  std::vector<ComputationBuffer> buffers;
   std::vector<ComputationStage> stages;
   tensor::ExpressionPool pool;
-  uint64_t axis_count = 0;  // the next immediate of an Axis node
+  uint64_t axis_count = 0;  // immediate of the next Axis node
 
   // Makes an axis for a new stage.
   ComputationAxis MakeAxis(std::string name, NodeId extent);

@@ -143,7 +143,7 @@ bool StoresCover(const Computation& computation, int number) {
 
 namespace {
 
-// Elements low..high of a dim.
+// A range of elements of a dim, from `low` to `high`, both included.
 struct Interval {
   int64_t low = 0;
   int64_t high = -1;
@@ -167,7 +167,7 @@ std::optional<Interval> ValuesOf(const ExpressionPool& pool, NodeId index) {
 }
 
 // The part of a buffer that a store covers: everything along all dims but
-// `dim`, and `values` of that one. dim -1: the whole buffer.
+// `dim`, and the range `values` of dim `dim`. dim -1: the whole buffer.
 struct CoveredPart {
   int dim = -1;
   Interval values;
@@ -447,7 +447,7 @@ std::vector<int> LoopsInOrder(const StagePlan& plan) {
         loops.push_back(number);
         break;
       case Loop::Origin::kOuter:
-        // The inner loop has the next number.
+        // The inner loop of a split has the number after the outer one's.
         *parent = number;
         loops.insert(std::find(loops.begin(), loops.end(), number) + 1,
                      number + 1);

@@ -24,7 +24,7 @@ using tensor::NodeId;
 
 class Facts {
  public:
-  // The pool must outlive the facts.
+  // Makes an empty list of facts. The pool must outlive it.
   explicit Facts(const tensor::ExpressionPool& pool) : pool_(pool) {}
 
   // Adds the fact a < b. Both are i64.

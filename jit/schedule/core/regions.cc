@@ -236,7 +236,7 @@ void EndAtUsefulElements(const Computation& computation, StageLoops& loops,
     count = make(Opcode::kMaximum, count, nest.pool.Integer(0));
   const NodeId extent = make(Opcode::kMinimum, loops.extents[*at], count);
   if (extent == loops.extents[*at]) return;
-  // The same variable with another extent.
+  // The loop's variable gets the same number with another extent.
   loops.extents[*at] = extent;
   loops.values[*at] = nest.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1},
                                        nest.pool[variable].immediate,

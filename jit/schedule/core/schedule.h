@@ -54,7 +54,7 @@ struct Loop {
     kInner,  // the inner part of loop `parent`: 0 .. factor - 1
     kFused   // loops `parent` (slow) and `second` (fast), fused into one
   };
-  std::string name;  // unique in the stage
+  std::string name;  // name, which is unique in the stage
   Origin origin = Origin::kAxis;
   int axis = -1;
   int parent = -1;
@@ -76,8 +76,9 @@ enum class Buffering : uint8_t {
 };
 
 struct StagePlan {
-  std::vector<Loop> loops;  // including loops that were split or fused
-  std::vector<int> order;   // the remaining loops, outermost first
+  // all loops, including those that were split or fused
+  std::vector<Loop> loops;
+  std::vector<int> order;  // numbers of the remaining loops, outermost first
   // The stage is computed inside loop `attach_loop` of stage `attach_stage`, as
   // much of it as that loop needs. -1: it is not attached.
   int attach_stage = -1;
@@ -111,7 +112,7 @@ class Schedule {
   const Computation& computation() const { return computation_; }
   const StagePlan& plan(int stage) const { return plans_[stage]; }
 
-  // Returns the applied primitives, one per line.
+  // Returns the applied primitives as text, one per line.
   // jit/schedule/primitives/replay.h applies such a text.
   std::string ToText() const;
   // True if each applied primitive keeps rounding (primitives/primitives.h).
@@ -120,8 +121,8 @@ class Schedule {
   // Access for primitives, which change the computation and the plans.
   Computation& mutable_computation() { return computation_; }
   StagePlan& mutable_plan(int stage) { return plans_[stage]; }
-  // Inserts a stage before stage `before`. Numbers of stages from there on grow
-  // by one, in plans too.
+  // Inserts a stage before stage number `before`. The numbers of that stage and
+  // of later ones grow by one, in plans too.
   void InsertStage(int before, ComputationStage stage);
   // Removes a stage that contains no attached stage. Numbers of later stages
   // decrease by one.

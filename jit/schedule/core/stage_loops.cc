@@ -289,7 +289,7 @@ class Maker {
       }
     }
     if (loop.origin != Loop::Origin::kOuter) return;
-    // The inner loop has the next number.
+    // The inner loop of a split has the number after the outer one's.
     const NodeId start =
         Make(Opcode::kMultiply, r_.values[number], pool_.Integer(loop.factor));
     const NodeId value = Make(Opcode::kAdd, start, r_.values[number + 1]);
@@ -469,7 +469,7 @@ class Maker {
   StageLoops& r_;
   // split loops whose values need no guard: see IsWithin
   std::set<int> within_;
-  std::set<int> ending_;   // loops whose extents differ per point
+  std::set<int> ending_;   // loops whose extents differ from point to point
   std::set<int> is_made_;  // loops of the order whose variables are made
 };
 

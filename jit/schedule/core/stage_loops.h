@@ -42,8 +42,8 @@ struct StageLoops {
   const StagePlan* plan = nullptr;
   // per axis of the stage: the part that is computed
   std::vector<AxisRegion> regions;
-  std::vector<NodeId> extents;  // per loop of the plan
-  std::vector<NodeId> values;   // per loop of the plan
+  std::vector<NodeId> extents;  // extent of each loop of the plan
+  std::vector<NodeId> values;   // value of each loop of the plan
   std::vector<NodeId> axes;     // value of each axis
   std::vector<Guard> guards;
   // ComputationStage::end in terms of the loops; set only if it is known before

@@ -118,7 +118,8 @@ class Chooser {
     if (IsLookupForProducts(writer_.computation(), producer)) return false;
     int64_t rows = 1;
     for (int a = 0; a < depth; ++a) rows *= outer.LikelyExtent(a);
-    // There must be enough rows for all threads.
+    // If the work is worth threads, there must be enough common rows for all
+    // threads.
     if (IsWorthThreads(inner.LikelyPoints()) && rows < 2 * cpu_.cores)
       return false;
     // A product that is the root runs row by row over an operand's rows, so it
@@ -427,7 +428,8 @@ class Chooser {
   const bool exact_;
   ScheduleWriter writer_;
   std::set<std::string> done_;
-  std::set<std::string> blocked_;  // roots that are a softmax in blocks
+  // names of roots that compute a softmax in blocks
+  std::set<std::string> blocked_;
 };
 
 }  // namespace

@@ -145,8 +145,8 @@ int64_t NarrowLanes(const std::optional<int64_t>& extent, int64_t lanes) {
 // An axis along which a load runs, but lanes do not.
 struct LineAxis {
   int axis = -1;       // number of the axis; -1: none
-  int64_t line = 1;    // elements in a cache line
-  int64_t chunk = 1;   // elements that are loaded together
+  int64_t line = 1;    // number of elements in a cache line
+  int64_t chunk = 1;   // number of elements that are loaded together
   std::string buffer;  // the buffer that the load reads
   // the buffer's dim along which lanes move; -1: the load is not tiled
   int rows = -1;
@@ -248,7 +248,7 @@ void ScheduleLine(const std::string& name, const std::string& axis,
     inner = axis + "_in_line";
   }
   const std::string copy = name + ".tile";
-  // An attached stage cannot have a copy.
+  // An attached stage gets no tile, because it cannot have a copy of its input.
   const bool is_tiled =
       line.rows >= 0 &&
       writer.schedule().plan(writer.StageOf(name)).attach_stage < 0 &&
@@ -331,7 +331,7 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
   if (!along.empty()) {
     ScheduleLine(name, along, line, splits, lane, writer);
   } else if (lanes.over_points) {
-    // Moves the lanes inside the reductions.
+    // Moves the loop over lanes inside the reductions.
     std::vector<std::string> order;
     for (const std::string& loop : writer.LoopsOf(name)) {
       if (loop != lane) order.push_back(loop);

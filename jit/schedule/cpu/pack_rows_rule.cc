@@ -25,8 +25,9 @@ constexpr int64_t kResultsOfTransposed = 128;
 
 struct Layout {
   size_t row_dim = 0;
-  std::vector<size_t> batch;  // dims indexed by other axes of results
-  std::vector<size_t> steps;  // dims indexed by reductions
+  // numbers of the dims indexed by other axes of results
+  std::vector<size_t> batch;
+  std::vector<size_t> steps;  // numbers of the dims indexed by reductions
 };
 
 // Returns the roles of the dims of the load's buffer; nullopt if an index is

@@ -58,8 +58,9 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
   struct Candidate {
     uint32_t buffer;
     int dim;
-    std::string type;           // type of the copy; empty: the buffer's type
-    std::vector<size_t> batch;  // dims indexed by axes of results
+    std::string type;  // type of the copy; empty: the buffer's type
+    // numbers of the dims indexed by axes of results
+    std::vector<size_t> batch;
     std::vector<size_t> others;
   };
   std::vector<Candidate> candidates;

@@ -77,8 +77,9 @@ class TileChooser {
     }
   }
 
-  // Chooses rows of an axis with an open extent only if there is no other axis:
-  // such rows may not exist, and unrolled code cannot handle them alone.
+  // Returns the cheapest tile. Its rows are of an axis with an open extent only
+  // if there is no other axis: such rows may not exist, and unrolled code
+  // cannot handle them alone.
   std::optional<RegisterTile> Choose() {
     const std::optional<RegisterTile> constant = Choose(false);
     return constant && constant->u >= 0 ? constant : Choose(true);

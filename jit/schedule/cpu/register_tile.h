@@ -28,8 +28,8 @@
 namespace ember::schedule {
 
 struct RegisterTile {
-  int u = -1;  // axis of the rows; -1: none
-  int v = 0;   // axis of the vectors
+  int u = -1;  // number of the axis of the rows; -1: none
+  int v = 0;   // number of the axis of the vectors
   int64_t rows = 1;
   int64_t vectors = 1;
   int64_t lanes = 1;

@@ -1,4 +1,5 @@
-// Tests the model's choice in cases that one cost decides.
+// Tests which register tile the cost model chooses, in cases that one cost
+// decides.
 #include "jit/schedule/cpu/register_tile.h"
 
 #include <gtest/gtest.h>

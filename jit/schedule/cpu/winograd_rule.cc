@@ -53,8 +53,8 @@ struct Size {
 };
 
 struct Plan {
-  int64_t outputs = 0;     // outputs of a tile along one dim
-  int64_t block_rows = 1;  // rows of tiles per block
+  int64_t outputs = 0;     // number of outputs of a tile along one dim
+  int64_t block_rows = 1;  // number of rows of tiles per block
   MatrixTile tile;
   double cycles = 0;
 };
@@ -182,7 +182,8 @@ class Writer {
         lanes_(std::to_string(cpu.Lanes(DType::kF32))),
         writer_(writer) {}
 
-  // Returns false if some primitive is refused.
+  // Applies the primitives of the plan. Returns false if some primitive is
+  // refused.
   bool Write(bool is_parallel) {
     if (!Try("winograd %" + conv_ + " " + std::to_string(plan_.outputs) +
              " -> " + filter_ + " " + tiles_ + " " + products_)) {
@@ -194,7 +195,7 @@ class Writer {
 
  private:
   bool Try(const std::string& line) { return writer_.Try(line); }
-  // Applies the line "name %stage rest".
+  // Applies the primitive "name %stage rest". Returns false if it is refused.
   bool On(const std::string& stage, const std::string& name,
           const std::string& rest) {
     return Try(name + " %" + stage + " " + rest);

@@ -26,8 +26,8 @@
 namespace ember::schedule {
 
 struct GpuDots {
-  int64_t count = 4;  // bytes of a word
-  int axis = 0;       // the stage's axis of the sum
+  int64_t count = 4;  // number of bytes of a word
+  int axis = 0;       // number of the stage's axis of the sum
   std::string steps;  // the loop over the words of the sum's axis
   std::string dot;    // the loop over a word's bytes, to be tensorized
 };

@@ -60,11 +60,11 @@ struct MatrixPlan {
   // The loops around the slices (of a window) are fused with the loop over
   // slices.
   bool turns_together = false;
-  bool is_exact = true;  // whole matrices fill the sum
+  bool is_exact = true;  // true if whole matrices fill the sum
   // Number of subgroups that execute an instruction together. They share the
   // columns' factor, and follow each other along rows.
   int64_t subgroups_together = 1;
-  double cost = 0;  // in the model of gpu_costs.h
+  double cost = 0;  // cost of all tiles in the model of gpu_costs.h
   TilesOnGpu tiles;
   // Best number of ranges for the slices of all tiles (stream-K); 0: not known,
   // because the number of workgroups that run at once is not.

@@ -28,9 +28,9 @@ constexpr int64_t kMaxSubgroups = 8;
 // Largest number of registers of an invocation for sums and factors. It needs
 // others, too, and may have at most 255.
 constexpr int64_t kMaxRegisters = 192;
-// The same for wide products, whose sums may not be moved while instructions
-// run: enough for the sums of 256 columns. With a few more, ptxas spilt
-// addresses of convolutions.
+// Largest number of registers for wide products, whose sums may not be moved
+// while instructions run: enough for the sums of 256 columns. With a few more,
+// ptxas spilt addresses of convolutions.
 constexpr double kMaxWideRegisters = 132;
 constexpr int64_t kLeastSteps = 8;
 // Speed of instructions of several subgroups, relative to others.
@@ -104,7 +104,8 @@ class MatrixTileChooser {
       const int last = LargestAxis(1 - first, first);
       if (last > LargestAxis(first, 1 - first)) return true;
     }
-    // If the device has the mirrored type, too, that one has such columns.
+    // The columns are not contiguous with this type. They are with the mirrored
+    // type, so this one does not fit if the device has that.
     const loops::MatrixType mirrored = {type.rows, type.columns, type.depth,
                                         type.b,    type.a,       type.sum};
     if (type.a != type.b &&
@@ -175,8 +176,8 @@ class MatrixTileChooser {
         for (const int64_t columns : {1, 2, 4, 8}) {
           plan.row_tile.subgroups = rows;
           plan.column_tile.subgroups = columns;
-          // Number of subgroups with the same columns: all of them, or those of
-          // one line.
+          // `alike`: number of subgroups with the same columns, which are all
+          // of them, or those of one line.
           const int64_t alike = columns == 1 ? line * rows : rows;
           if (alike % plan.subgroups_together != 0) continue;
           const int64_t most = std::min(

@@ -21,11 +21,11 @@ namespace {
 
 using tensor::Opcode;
 
-// An operand's slice in shared memory.
+// The slice of an operand that is copied to shared memory.
 struct Slice {
   std::string buffer;
   std::string layout;  // order of the copy's dims; empty: unchanged
-  int64_t lanes = 1;   // neighbours that an invocation copies at once
+  int64_t lanes = 1;   // number of neighbours that an invocation copies at once
   // true if all slices have the same size, which is known when compiling
   bool is_constant = false;
   int64_t bytes = 0;  // bytes of an element
@@ -213,7 +213,7 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   }
   order.insert(order.begin() + static_cast<std::ptrdiff_t>(first),
                loops.threads.begin(), loops.threads.end());
-  std::string steps;  // unrolled steps of the sum's innermost loop
+  std::string steps;  // name of the loop over the unrolled steps of the sum
   if (tile.steps > 1) {
     const std::string k = order.back();
     steps = k + "_written";

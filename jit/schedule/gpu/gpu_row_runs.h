@@ -41,9 +41,9 @@ int64_t PartsOfRow(int64_t columns, int64_t invocations);
 // does not fit the registers.
 std::optional<RowRuns> RunsOfRow(int64_t columns, int64_t invocations);
 
-// Splits the stage's loop along the row into one over parts and, inside it, the
-// loops of a part. Returns the latter: rounds, vectors of a run, and their
-// lanes.
+// Splits the stage's loop along the row into a loop over parts and, inside it,
+// the loops of a part. Returns the loops of a part: rounds, vectors of a run,
+// and their lanes.
 std::vector<std::string> SplitRow(const std::string& stage,
                                   const std::string& loop, const RowRuns& runs,
                                   ScheduleWriter& writer);
@@ -66,7 +66,8 @@ struct BoundLoops {
 // that are needed.
 void BindLoops(const std::string& stage, const BoundLoops& loops,
                ScheduleWriter& writer);
-// Like BindLoops, but an invocation computes `lanes` neighbours at once.
+// Does the same as BindLoops, but an invocation computes `lanes` neighbours at
+// once.
 void BindNeighbours(const std::string& stage, const BoundLoops& loops,
                     int64_t lanes, ScheduleWriter& writer);
 

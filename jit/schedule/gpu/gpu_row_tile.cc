@@ -223,7 +223,8 @@ class RowTileScheduler {
     return fits(group_.root) && std::ranges::all_of(group_.members, fits);
   }
 
-  // It is not known if a tile with open extents fits.
+  // True if the rows of all stages have constant extents. Otherwise it is not
+  // known if a tile fits.
   bool HasConstantRows() const {
     const auto is_constant = [&](const std::string& name) {
       const StageShape shape(c(), writer_.StageOf(name));
@@ -601,7 +602,7 @@ class RowTileScheduler {
   std::map<std::string, MatrixPlan> plans_;
   // bytes of a product's slices; key: name of the product
   std::map<std::string, int64_t> slice_bytes_;
-  int64_t bytes_ahead_ = 0;  // bytes of slices that are whole sums
+  int64_t bytes_ahead_ = 0;  // number of bytes of slices that are whole sums
   RowFactors::Loop around_root_, around_blocks_;
   std::set<std::string> gathers_;
   // names of products whose results are copied to registers

@@ -72,7 +72,8 @@ struct KeyBlocks {
   int64_t parts = 1;
   // number of blocks of a part, if there are several parts
   int64_t blocks_of_part = 0;
-  double filled_up = 1;  // ratio of padded to real keys
+  // ratio of the number of keys with padding to that without
+  double filled_up = 1;
 };
 
 // Returns the choices of blocks. If tiles are too few for the device, keys are

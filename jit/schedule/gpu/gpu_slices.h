@@ -30,7 +30,8 @@ struct SliceCopy {
   bool has_spare = false;
   // true if all slices have the same size, which is known when compiling
   bool is_constant = false;
-  int64_t bytes_at_once = 0;  // bytes that an invocation moves at once
+  // number of bytes that an invocation moves at once
+  int64_t bytes_at_once = 0;
 };
 
 // Returns the name of the product's copy of slices of the buffer. No copy of

@@ -186,7 +186,7 @@ class GpuTileChooser {
     }
     if (bytes == 0) return true;
     tile.k = k_;
-    // Two workgroups must fit on a processor.
+    // The slices must fit two workgroups on a processor.
     const auto fits = [&](int64_t slice, int64_t halves) {
       return bytes * static_cast<double>(slice * halves) * 2 <=
              static_cast<double>(gpu_.shared_bytes);
@@ -330,8 +330,8 @@ class GpuTileChooser {
       differs |= a != v && Moves(load, a) && tile.axes[a].threads > 1;
       differs |= a == v && along != Stride::kNone;
     }
-    // If addresses do not differ, all invocations of a subgroup load the same
-    // element, or neighbours.
+    // A load costs less if the addresses of a subgroup's invocations do not
+    // differ: all load the same element, or neighbours.
     if (gpu_.is_cpu_like) return kLaneLoad;
     return differs ? kScatteredLoad : kMemoryLoad;
   }

@@ -42,7 +42,7 @@ struct AxisTile {
 struct WorkgroupTile {
   std::vector<AxisTile> axes;  // the part of the tile along each spatial axis
   int v = -1;
-  int k = -1;         // axis of the slices; -1: none
+  int k = -1;         // number of the axis of the slices; -1: none
   int64_t slice = 0;  // number of steps of a slice
   // True if the next slices are loaded ahead; by_registers: through registers,
   // if there is room.
@@ -56,7 +56,7 @@ struct WorkgroupTile {
   // for each load: true if it goes through shared memory
   std::vector<bool> share;
   int64_t steps = 1;  // number of unrolled steps of the sum's innermost loop
-  double cost = 0;    // cost of all workgroups in the model
+  double cost = 0;    // cost of all workgroups in the model of gpu_costs.h
 
   int64_t Threads() const {
     int64_t threads = 1;

@@ -26,7 +26,7 @@ struct Accumulators {
   std::vector<int> spatial;          // positions of the loops of `indices`
   std::vector<int> lanes;            // positions of vectorized reductions
   int bound = -1;                    // position of a bound reduction; -1: none
-  bool combines_in_place = false;    // `combined` are the stage's results
+  bool combines_in_place = false;  // true if `combined` are the stage's results
 
   // Returns the positions in the order of the loops of `lane_indices`, with the
   // bound loop first.

@@ -121,8 +121,8 @@ class Carrier {
           nest_.pool.IntegerConstant(turn.turns);
       turns_.push_back(turn);
       if (count && turns && !is_open) {
-        // In each iteration the inner loops carry their blocks, and this loop
-        // its own.
+        // In each iteration of this loop the inner loops carry their blocks,
+        // and the loop carries its own.
         const int64_t per_turn = turns_.size() == 1 ? 0 : blocks;
         const int64_t most = int64_t{1} << 20;
         blocks = std::min(*count, most) * std::min(per_turn, most) +

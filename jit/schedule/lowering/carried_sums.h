@@ -35,7 +35,7 @@ namespace ember::schedule {
 struct CarriedSums {
   // A loop that carries before some of its iterations.
   struct Turn {
-    int position = 0;                // position of the loop
+    int position = 0;                // position of the loop in the order
     std::vector<NodeId> conditions;  // the loop carries if all of these hold
   };
   std::vector<Turn> turns;

@@ -188,7 +188,7 @@ TEST(CarriedSums, RandomSchedules) {
     ApplyRandomPrimitives(seed, 1 + static_cast<int>(random() % 12), schedule);
     auto nest = Lower(schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) {
-      ++refused;  // random_schedule_test examines the reasons
+      ++refused;  // the reasons are examined by random_schedule_test
       continue;
     }
     if (seeds.is_replay)

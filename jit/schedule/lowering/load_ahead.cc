@@ -188,7 +188,7 @@ class Copier {
   NodeId slot_;
   Mode mode_;
   uint32_t registers_;
-  std::vector<Statement> around_;  // loops, outermost first
+  std::vector<Statement> around_;  // the surrounding loops, outermost first
   std::map<NodeId, NodeId> values_;
   Rewriter rewriter_;
 };

@@ -52,10 +52,10 @@ using tensor::Update;
 enum class Part : uint8_t {
   kOuter,    // the loops around the whole stage
   kInitial,  // over results in progress, without reading or storing
-  kUpdate,   // all loops from the outermost reduction on
-  kTotals,   // over existing results in progress, without reading
+  kUpdate,   // all loops from the outermost reduction loop on
+  kTotals,   // loops over existing results in progress, without reading
   kCombine,  // over results in progress, one by one, with stores
-  kFinal     // over results in progress, with stores
+  kFinal     // loops over results in progress, with stores
 };
 
 class Lowering {
@@ -597,7 +597,7 @@ class Lowering {
   // for each buffer: the region that is kept
   std::vector<std::optional<RegionStorage>> storage_;
   std::map<int, CarriedSums> carried_;  // for each stage that is being emitted
-  std::vector<uint32_t> totals_;        // buffers of carried sums
+  std::vector<uint32_t> totals_;  // numbers of the buffers of carried sums
 };
 
 }  // namespace

@@ -299,7 +299,7 @@ class Owner {
   std::vector<Tile> tiles_;  // the state of each buffer
   // Variables of the loops around each load.
   std::unordered_map<NodeId, std::vector<NodeId>> loads_;
-  std::vector<LoopAround> around_;  // outermost first
+  std::vector<LoopAround> around_;  // the surrounding loops, outermost first
 };
 
 }  // namespace

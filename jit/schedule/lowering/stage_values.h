@@ -16,7 +16,7 @@ namespace ember::schedule {
 
 // The region that is kept of a buffer that is computed inside a loop.
 struct RegionStorage {
-  std::vector<NodeId> bases;  // begin of the region, per dim
+  std::vector<NodeId> bases;  // for each dim: begin of the region
   // The first index, if each invocation of a surrounding loop has its own
   // region.
   std::optional<NodeId> invocation;

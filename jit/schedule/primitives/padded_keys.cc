@@ -219,7 +219,7 @@ class KeyPadder {
   Schedule& schedule_;
   Computation& c_;
   const SoftmaxOfProduct softmax_;
-  std::map<int, size_t> keys_;  // the axis of keys of each stage
+  std::map<int, size_t> keys_;  // for each stage: its axis of keys
   std::vector<int> pending_;
 };
 

@@ -75,7 +75,7 @@ namespace ember::schedule {
 struct PrimitiveCall {
   int primitive = 0;  // number of the primitive's row in the table
   std::vector<std::string> operands;
-  std::vector<std::string> results;  // the words after "->"
+  std::vector<std::string> results;  // the words after "->" in the line
 };
 
 // clang-format off

@@ -121,7 +121,7 @@ class PartsMaker {
       if (IsFold()) return std::nullopt;
       stage.combiner = tensor::Combiner::kNone;
     }
-    // If there are runs, the elements of a part are not at equal distances, as
+    // The elements of a part that has runs are not at equal distances, as
     // UsefulElements requires.
     const bool is_uneven = part_.run > 1 && whole_.useful;
     if (IsFold() && (beyond_ || is_uneven)) return std::nullopt;
@@ -297,7 +297,7 @@ Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
   Computation& c = schedule.mutable_computation();
   const ComputationStage whole = c.stages[number];
   EMBER_ASSIGN_OR_RETURN(const Part part, ParsePart(whole, call.operands[1]));
-  // In a fold, each of its values has a buffer.
+  // Each value of a fold has a buffer of its own.
   std::vector<std::string> names = {call.results[0]};
   for (size_t i = 1; i < whole.values.size(); ++i)
     names.push_back(call.results[0] + "." + std::to_string(i));

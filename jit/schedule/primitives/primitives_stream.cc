@@ -81,8 +81,8 @@ StatusOr<AxisAndSize> ParseAxisAndSize(const ComputationStage& stage,
 // combine into slices and ranges.
 struct Shares {
   AxisAndSize steps;           // axis and size of a slice
-  std::vector<int64_t> sizes;  // extents of a tile, per spatial axis
-  std::vector<int64_t> tiles;  // number of tiles, per spatial axis
+  std::vector<int64_t> sizes;  // for each spatial axis: extent of a tile
+  std::vector<int64_t> tiles;  // for each spatial axis: number of tiles
   int64_t tile_count = 1;
   int64_t slices = 1;  // number of slices per tile
   int64_t ranges = 1;
@@ -290,8 +290,9 @@ class Streamer {
     return beyond_ ? Unless(*beyond_, value) : value;
   }
 
-  // For the last tile along the axis: the number of points that it has in
-  // common with the previous one, and the point at which it begins.
+  // These functions describe the last tile along the axis: the number of points
+  // that it has in common with the previous one, and the point at which it
+  // begins.
   int64_t OverlapOf(size_t axis) const {
     return shares_.tiles[axis] * shares_.sizes[axis] -
            *c_.pool.IntegerConstant(whole_.axes[axis].extent);

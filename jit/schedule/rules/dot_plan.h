@@ -26,8 +26,8 @@ struct DotPlan {
     // true if the load is a pad; only factor a may be one
     bool is_padded = false;
     size_t rank = 0;
-    size_t step_dim = 0;    // the dim indexed by the reduction
-    size_t vector_dim = 0;  // only b: the dim indexed by v
+    size_t step_dim = 0;    // number of the dim indexed by the reduction
+    size_t vector_dim = 0;  // only b: number of the dim indexed by v
     // True if neighbours along the reduction are neighbours in memory.
     bool LiesAlong() const { return step_dim + 1 == rank; }
   };
@@ -36,7 +36,7 @@ struct DotPlan {
   std::string range;  // range that b's elements must also have: " -64..64"
   int axis = 0;       // number of the axis of the reduction
   std::string axis_name;
-  bool is_exact = true;  // count divides its extent
+  bool is_exact = true;  // true if `count` divides the reduction's extent
   Factor a, b;           // b depends on v, a does not
 };
 

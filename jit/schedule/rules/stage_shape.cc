@@ -181,7 +181,7 @@ bool StageShape::StoresAlongBoth(int axis) const {
 int StageShape::WidestBytes() const {
   int bytes = 1;
   for (NodeId value : stage_.values) {
-    // Narrow floats are computed in f32.
+    // Narrow floats count as f32, in which they are computed.
     const DType type = c_.pool[value].type;
     bytes = std::max(bytes, IsFloat(type) ? std::max(4, DTypeByteSize(type))
                                           : DTypeByteSize(type));

@@ -24,7 +24,7 @@ enum class Stride : uint8_t {
 // the load moves in each of these dims with each axis (1 if that is not known).
 struct LoadWalk {
   std::vector<int64_t> dims;
-  std::vector<std::vector<int64_t>> steps;  // indexed by dim, then by axis
+  std::vector<std::vector<int64_t>> steps;  // steps[dim][axis]
 
   // The memory that is read while each axis takes `extents` values: `count`
   // pieces of contiguous elements.

@@ -131,7 +131,7 @@ class LineWriter : private tensor::RandomChoices {
     for (int i = 0; i < count; ++i) text += " " + NewName();
     return text;
   }
-  // Returns two neighbouring loops, in most cases.
+  // Returns the names of two loops, which are neighbours in most cases.
   std::string TwoLoops(int stage) {
     const int count = static_cast<int>(schedule_.plan(stage).order.size());
     if (count < 2 || Chance(10)) return AnyLoop(stage) + " " + AnyLoop(stage);
