@@ -13,7 +13,8 @@ namespace {
 
 using onnx::TensorProto;
 
-// Small extents, odd ones, powers of two and their neighbours.
+// Extents of dims that are drawn: small ones, odd ones, powers of two and their
+// neighbours.
 constexpr int64_t kExtents[] = {1,  1,  1,  2,  2,  3,  3,  4,   4,  5,  5,
                                 6,  7,  8,  8,  9,  10, 12, 13,  15, 16, 17,
                                 24, 28, 31, 32, 33, 64, 65, 100, 128};
