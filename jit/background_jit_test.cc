@@ -28,7 +28,8 @@ std::unique_ptr<vm::Session> NewSession(
   return *vm::Session::Create(module, options);
 }
 
-// Sample "loop" adds a bias three times: zeros become `expected` values.
+// Runs the sample "loop" on zeros, to which it adds a bias three times, and
+// returns the results.
 std::vector<float> RunLoop(vm::Session& session, int64_t rows) {
   const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {rows, 4});
   std::vector<vm::Tensor> results;

@@ -76,7 +76,7 @@ struct JitOptions {
   // exact_schedules overrides this. Other kernels do not change.
   bool allow_tf32 = false;
   // The cache of kernels on disk; without a folder there is none. A folder that
-  // cannot be used is no error: Jit::cache_problem says so, and
+  // cannot be used is no error: Jit::cache_problem gives the reason, and
   // on_cache_problem, which may be null, is called at most once, by NewJit or a
   // thread that compiles.
   CacheOptions cache;

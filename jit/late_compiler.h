@@ -50,7 +50,7 @@ class LateCompiler final : public Compiler {
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 
-  // Declines current and later requests; waits for nothing.
+  // Declines current and later requests. Does not wait for them to end.
   void Stop();
   // Returns the reason why not all kernels are kept on disk; empty if there is
   // no problem.

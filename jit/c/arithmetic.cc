@@ -25,7 +25,7 @@ bool WrapsByItself(DType type) {
   return type == DType::kU32 || type == DType::kU64;
 }
 
-// Casts the value back to the operation's type.
+// Returns the value, cast back to the operation's type.
 std::string Narrowed(const Operation& op, std::string_view value) {
   if (WrapsByItself(op.type)) return std::string(value);
   return Concat({"(", TypeOf(op.type), ")(", value, ")"});

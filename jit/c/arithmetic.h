@@ -42,7 +42,7 @@ class Arithmetic {
     std::optional<int64_t> known_b;
   };
 
-  // error: gets the first reason why code cannot be made.
+  // Makes an emitter. error: gets the first reason why code cannot be made.
   explicit Arithmetic(Status& error) : error_(error) {}
 
   // Emits a row of the groups kUnary, kClassify, kBinary or kCompare.

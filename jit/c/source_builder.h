@@ -30,7 +30,7 @@ class SourceBuilder {
   // function's.
   void Enter(std::string heading);
   void Leave();
-  // Depth of the innermost block; that of the function is 0.
+  // Returns the depth of the innermost block; that of the function is 0.
   int depth() const { return static_cast<int>(blocks_.size()) - 1; }
 
   // Adds a line at the end of the innermost block, or to a part of a block

@@ -78,7 +78,8 @@ void DiskCache::Store(const Sha256Digest& key, std::string_view contents) {
   if (looks) Evict();
 }
 
-// Several processes may evict at once: they choose the same files.
+// Removes the least recently used entries if the folder is too large. Several
+// processes may do this at once: they choose the same files.
 void DiskCache::Evict() {
   std::vector<PrivateFolder::File> files = folder_.List();
   const int64_t long_ago = NowNanoseconds() - kUnfinishedNanoseconds;

@@ -357,10 +357,11 @@ class Planner {
     return accesses;
   }
 
-  // An iteration begins with what the one before it left pending. Barriers are
-  // only added, and what may be pending at the begin of an iteration only
-  // grows, so this ends. The first iteration is 0, so that at its begin slots
-  // have the numbers that they have before the loop.
+  // Plans the barriers in a loop. An iteration begins with the accesses that
+  // the previous one left pending. Barriers are only added, and what may be
+  // pending at the begin of an iteration only grows, so planning the body again
+  // and again ends. The first iteration is 0, so that at its begin slots have
+  // the numbers that they have before the loop.
   void PlanLoop(const Statement& loop, Accesses& pending) {
     const Accesses skipped = pending;
     around_.push_back(loop.variable);

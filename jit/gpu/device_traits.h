@@ -44,7 +44,7 @@ struct DeviceTraits {
   bool copies_boxes = false;
   int64_t processors = 0;  // number of processors; 0: not known
   // The matrix products that subgroups of the device can do, in the device's
-  // order, and whether code may use any of them.
+  // order; uses_matrices: true if code may use any of them.
   std::vector<loops::MatrixType> matrices;
   bool uses_matrices = false;
 

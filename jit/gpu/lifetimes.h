@@ -38,10 +38,10 @@ class Lifetimes {
   // True if the two buffers may be in use at the same time; false if one of
   // them is never used.
   bool MayMeet(size_t a, size_t b) const;
-  // For two buffers that are never in use together: true if, in each iteration
-  // of a loop that has both, one of these statements, which have barriers
-  // before them, lies between their uses. Then sharing a place takes no more
-  // barriers in the loop.
+  // Expects two buffers that are never in use together. True if, in each
+  // iteration of a loop that has both, one of the given statements, which have
+  // barriers before them, lies between their uses. Then sharing a place takes
+  // no more barriers in the loop.
   bool HaveBarriersBetween(
       size_t a, size_t b,
       const std::unordered_set<const loops::Statement*>& barriers) const;

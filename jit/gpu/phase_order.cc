@@ -77,7 +77,8 @@ class OrderPlanner {
     }
   }
 
-  // Lets products stay in flight where that takes no more barriers.
+  // Lets products stay in flight in the next iteration, where that takes no
+  // more barriers.
   void LetProductsGoOn() {
     if (!plan_.HasPanels()) return;
     plan_.in_flight = FindProductsInFlight(

@@ -131,7 +131,8 @@ class Finder {
     });
   }
 
-  // Buffers that the same statements read in the same way form one ring.
+  // Groups the buffers of rings: buffers that the same statements read in the
+  // same way form one ring.
   bool GroupBuffers() {
     for (const uint32_t buffer : filled_) {
       if (MeetsRings(buffer)) return false;

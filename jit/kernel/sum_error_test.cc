@@ -59,7 +59,8 @@ int64_t Along(int64_t k, int64_t c, int64_t length, int64_t) {
 int64_t Across(int64_t k, int64_t c, int64_t, int64_t columns) {
   return k * columns + c;
 }
-// Ten terms are contiguous; the other axis of the sum is outside the columns.
+// Returns the number of an element in a layout in which ten terms are
+// contiguous; the other axis of the sum is outside the columns.
 int64_t Around(int64_t k, int64_t c, int64_t, int64_t columns) {
   return (k / 10 * columns + c) * 10 + k % 10;
 }
@@ -258,7 +259,7 @@ bool IsTried(const Case& c) {
          (!c.layout->is_matrix || c.results() * c.length <= most_products);
 }
 
-// Names of the executors that have computed at least one sum.
+// Returns the names of the executors that have computed at least one sum.
 std::set<std::string>& HaveRun() {
   static std::set<std::string>& names = *new std::set<std::string>;
   return names;

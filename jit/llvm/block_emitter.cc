@@ -117,10 +117,10 @@ void BlockEmitter::EmitUnrolled(const Statement& statement, int64_t extent) {
   }
 }
 
-// Vectors have a power of two of lanes: for other numbers LLVM 19 makes gathers
-// and masked loads that trap or read masked lanes. Lanes beyond the extent are
-// masked. They have the last value of the variable, since ranges of expressions
-// only hold for values that exist.
+// Emits a vector loop. Its vectors have a power of two of lanes: for other
+// numbers LLVM 19 makes gathers and masked loads that trap or read masked
+// lanes. Lanes beyond the extent are masked. They have the last value of the
+// variable, since ranges of expressions only hold for values that exist.
 void BlockEmitter::EmitVector(const Statement& statement, int64_t extent) {
   if (extent == 1) return EmitUnrolled(statement, extent);
   const auto lanes =

@@ -98,7 +98,8 @@ TargetTraits TraitsOfAarch64(const Has& has, int sve_bits) {
   return traits;
 }
 
-// The traits of products of bytes on NEON apply to 64-bit Arm only.
+// Returns the traits of an Arm processor. The traits of products of bytes on
+// NEON apply to 64-bit Arm only.
 template <typename Has>
 TargetTraits TraitsOfArm(const Has& has) {
   TargetTraits traits;

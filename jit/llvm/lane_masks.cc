@@ -24,8 +24,8 @@ bool LaneMasks::IsLaneStep(NodeId id, LinearIndex& index) {
          (index.lane_constant == 1 || index.lane_constant == -1);
 }
 
-// x floordiv n + c is (x + c * n) floordiv n. That is below an extent if x + c
-// * n is below n times the extent.
+// Looks through quotients: x floordiv n + c is (x + c * n) floordiv n, which is
+// below an extent if x + c * n is below n times the extent.
 int64_t LaneMasks::LaneStepsOf(NodeId id, NodeId extent, LinearIndex& index) {
   if (IsLaneStep(id, index)) return 1;
   const std::optional<ShiftedQuotient> quotient = linearizer_.QuotientOf(id);

@@ -48,7 +48,7 @@ bool IndexLinearizer::IsDigit(NodeId id) {
   return divisor && *divisor > 0 && scopes_.VariesByLane(node.operands[0]);
 }
 
-// Uses x floordiv n * (n * f) + x mod n * f = x * f.
+// Joins waiting digits by x floordiv n * (n * f) + x mod n * f = x * f.
 void IndexLinearizer::JoinDigits(LinearIndex& index) {
   while (!index.digits.empty()) {
     const Digit digit = index.digits.front();

@@ -23,7 +23,8 @@ class Column {
          const std::function<Value*(int)>& load_row)
       : b_(b), rows_(rows), chunk_(chunk), load_row_(load_row) {}
 
-  // Concatenates the chunks of `count` rows: first, first + step, ...
+  // Returns the chunks of `count` rows as one vector: rows first, first + step,
+  // ...
   Value* Chunks(int first, int step, int count) {
     if (count == 1) return load_row_(first);
     const int half = count / 2;

@@ -68,11 +68,11 @@ MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
   CreateAliasScopes();
 }
 
-// Each buffer except inputs has an alias scope, and lists the scopes of other
-// buffers that it cannot alias. Inputs do not list outputs, even if they cannot
-// alias (see may_share_memory.h): on CPUs LLVM would then hoist more loads out
-// of loops than there are registers, and on GPUs such loads are marked as
-// constant.
+// Makes the alias marks. Each buffer except inputs has an alias scope, and
+// lists the scopes of other buffers that it cannot alias. Inputs do not list
+// outputs, even if they cannot alias (see may_share_memory.h): on CPUs LLVM
+// would then hoist more loads out of loops than there are registers, and on
+// GPUs such loads are marked as constant.
 void MemoryAccess::CreateAliasScopes() {
   llvm::LLVMContext& context = b_.getContext();
   llvm::MDBuilder metadata(context);
@@ -233,7 +233,8 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     address.is_whole = ++varying == 1 && HasAllLanes(buffer, dim, index);
   }
   linearizer_.JoinDigits(offset);
-  // Terms of outer scopes come first, and the constant last, where it is free.
+  // Sorts the terms: those of outer scopes come first, and the constant last,
+  // where it is free.
   std::stable_sort(
       offset.uniform.begin(), offset.uniform.end(),
       [](const Placed& a, const Placed& b) { return a.depth < b.depth; });

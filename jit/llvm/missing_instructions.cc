@@ -89,7 +89,8 @@ class Expansion {
 
   // --- 64-bit integers
 
-  // The sum rounds once; the result is exact for numbers of 53 bits.
+  // Converts a 64-bit integer to f64, as a sum of its halves. The sum rounds
+  // once; the result is exact for numbers of 53 bits.
   Value* LongToDouble(Value* value, bool is_signed) {
     llvm::Type* const word = ShapedAs(b_.getInt32Ty(), value);
     llvm::Type* const number = ShapedAs(b_.getDoubleTy(), value);

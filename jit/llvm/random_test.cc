@@ -162,8 +162,8 @@ class SeedTest {
   RunCounts counts_;
 };
 
-// Processors with a test of their own get few seeds, as ./dev test runs them
-// all.
+// Returns the seeds of a test. A processor with a test of its own gets few
+// seeds, as ./dev test runs the tests of all processors.
 SeedRange SeedsOf(uint64_t count) {
   return TestSeeds(TestProcessor() == nullptr ? count : count / 8, 0);
 }

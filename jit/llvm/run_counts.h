@@ -23,7 +23,8 @@ struct RunCounts {
   // message contains, or under "not lowered".
   void Refuse(std::string_view message);
   int64_t all_refused() const;
-  // `where`: "armv7-neon", or another name of the executor.
+  // Prints the line with the counts. `where`: "armv7-neon", or another name of
+  // the executor.
   void Print(std::string_view where, std::string_view what) const;
 };
 

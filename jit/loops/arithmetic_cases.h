@@ -48,8 +48,8 @@ bool IsForOthers(tensor::Opcode opcode, DType type);
 std::vector<ArithmeticCase> CastCases();
 std::vector<ArithmeticCase> BitcastCases();
 std::vector<ArithmeticCase> SelectCases();
-// Cases with a constant operand, which back ends may compile in another way
-// than an operand in a register.
+// These functions return cases with a constant operand, which back ends may
+// compile in another way than an operand in a register.
 std::vector<ArithmeticCase> ConstantDivisionCases();
 std::vector<ArithmeticCase> ConstantExtremeCases();
 

@@ -94,8 +94,9 @@ class Prover {
     return 0;
   }
 
-  // goal >= 0 follows from g * goal + (g - 1) - f * fact >= 0, where g and f
-  // are positive integers that cancel the term.
+  // Tries to prove the goal by one fact. goal >= 0 follows from g * goal + (g -
+  // 1) - f * fact >= 0, where g and f are positive integers that cancel the
+  // term.
   bool ProveBy(const LinearSum& goal, const LinearTerm& term,
                const LinearSum& fact, int depth) {
     int64_t wanted = term.coefficient;
@@ -113,8 +114,9 @@ class Prover {
     return rest && Prove(*rest, depth - 1);
   }
 
-  // A minimum, maximum or select equals one of its operands: the goal holds if
-  // it can be proved with each operand in its place.
+  // Tries to prove the goal by cases. A minimum, maximum or select equals one
+  // of its operands: the goal holds if it can be proved with each operand in
+  // its place.
   bool ProveByCases(const LinearSum& goal, const LinearTerm& term, int depth) {
     const Node& node = pool_[term.node];
     size_t first = 0;

@@ -64,8 +64,9 @@ struct RandomNest {
 
 RandomNest MakeRandomNest(uint64_t seed, const RandomNestOptions& options);
 
-// Describes the first place where the outputs differ. Empty if they are equal
-// bit for bit, where all NaNs are equal and both zeros are equal.
+// Returns a description of the first place where the outputs differ. Empty if
+// they are equal bit for bit, where all NaNs are equal and both zeros are
+// equal.
 std::string FirstDifference(const RandomNest& random,
                             const std::vector<std::vector<uint8_t>>& expected,
                             const std::vector<std::vector<uint8_t>>& actual);

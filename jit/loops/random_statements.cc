@@ -189,7 +189,8 @@ Block RandomStatements::Scatter(const RandomBuffer& buffer) {
                                    : loops_.Over(dims, make_body);
 }
 
-// All invocations of a loop update each element together.
+// Makes a combining loop, all of whose invocations update each element
+// together.
 Block RandomStatements::Combine(const RandomBuffer& buffer) {
   const DType type = buffer.type;
   const bool is_float = IsFloat(type);

@@ -244,7 +244,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // The expressions of a dot loop are checked like those of any loop.
+  // Checks the form of a dot loop. Its expressions are checked like those of
+  // any loop.
   Status CheckDot(const Statement& loop) {
     const bool is_dot = loop.loop == LoopKind::kDot &&
                         nest_.pool[loop.variable].opcode == Opcode::kAxis;
@@ -432,7 +433,8 @@ class Verifier {
 
   // --- expressions ---
 
-  // Types come first: all other checks rely on them.
+  // Checks the expressions of a statement. Types are checked first, because all
+  // other checks rely on them.
   Status CheckExpressions(std::span<const NodeId> roots) {
     const std::vector<NodeId> nodes = NodesUnder(nest_.pool, roots);
     for (NodeId id : nodes) {

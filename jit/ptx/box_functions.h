@@ -23,8 +23,9 @@ namespace ember::jit::ptx {
 // phases ends after `arrivals` arrivals.
 void EmitMakeCopyBarrier(Builder& builder, llvm::Value* barrier,
                          int64_t arrivals);
-// fence.mbarrier_init and fence.proxy.async: after the next barrier of the
-// block, other threads and copies see the barriers that the thread has made.
+// fence.mbarrier_init and fence.proxy.async: makes the barriers that the thread
+// has made visible to other threads and copies, after the next barrier of the
+// block.
 void EmitPublishCopyBarriers(Builder& builder);
 // mbarrier.arrive. If `bytes` is not 0, also .expect_tx: the phase does not end
 // before copies have brought this number of further bytes.

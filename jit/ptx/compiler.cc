@@ -58,8 +58,9 @@ constexpr const char* kPipeline =
 constexpr const char* kPtxPipeline =
     "function(infer-address-spaces,infer-alignment)";
 
-// PTX 8.4 was the first to have matrix products of floats of 8 bits, on sm_89
-// and later. Other code uses an older version, which older drivers accept.
+// Returns the version of PTX for a nest. PTX 8.4 was the first to have matrix
+// products of floats of 8 bits, on sm_89 and later. Other code uses an older
+// version, which older drivers accept.
 std::string VersionOf(const loops::LoopNest& nest, const Target& target) {
   const bool has_float8 = std::ranges::any_of(
       nest.buffers,
@@ -99,9 +100,9 @@ void RemoveFences(llvm::Function& function) {
   }
 }
 
-// LLVM 19 folds a cast of a vector of floats to f64 into the load of the
+// Puts a freeze between loads of vectors of floats and casts to f64, which
+// costs no instruction. Without it LLVM 19 folds the cast into the load of the
 // vector. PTX has no such load: its assembler refuses `ld.v2.f32 {%fd1, %fd2}`.
-// A freeze between them prevents that and costs no instruction.
 void SeparateCastsFromLoads(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (!llvm::isa<llvm::FPExtInst>(instruction) ||

@@ -85,8 +85,8 @@ void EmitOrderStores(Builder& builder);
 llvm::Value* EmitDotOfWords(Builder& builder, bool a_signed, bool b_signed,
                             llvm::Value* a, llvm::Value* b, llvm::Value* sum);
 
-// ex2.approx.ftz: 2^x of an f32, with an error of up to 2 units in the last
-// place. The result is 0 where it would be subnormal.
+// ex2.approx.ftz: returns 2^x of an f32, with an error of up to 2 units in the
+// last place. The result is 0 where it would be subnormal.
 llvm::Value* EmitPowerOfTwo(Builder& builder, llvm::Value* x);
 
 // cp.async.commit_group and cp.async.wait_group: ends a group of copies, and

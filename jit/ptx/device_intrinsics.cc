@@ -95,7 +95,8 @@ void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
       OperandsFrom(call, static_cast<unsigned>(begin));
   std::string constraints;
   for (size_t i = 0; i < begin; ++i) constraints += "r,";
-  // The name of mma.m16n8k32.f32.e4m3.e5m2 holds its sizes and types.
+  // The name of the row contains its sizes and types:
+  // mma.m16n8k32.f32.e4m3.e5m2.
   std::string_view types = what.row->name;
   types.remove_prefix(types.find('.') + 1);
   const std::string_view sizes = types.substr(0, types.find('.'));

@@ -179,7 +179,7 @@ void Matrices::BeginProduct(const Operation& operation,
                         .is_transposed = operation.b.IsRowMajor()};
   Value* result = nullptr;
   if (rows.Any()) {
-    // The instruction takes the one matrix of all four warps, which begins with
+    // The instruction takes one matrix for all four warps, which begins with
     // the rows of the first warp.
     Value* const before =
         b_.CreateMul(b_.CreateAnd(warp_, Long(row.warps - 1)),
@@ -287,8 +287,8 @@ std::vector<Value*> Matrices::LoadFactor(const MatrixInMemory& matrix,
   return registers;
 }
 
-// Lane l passes the address of row l mod 8 of the part of the fragment that is
-// in register l / 8.
+// Loads a factor with ldmatrix. Lane l passes the address of row l mod 8 of the
+// part of the fragment that is in register l / 8.
 std::vector<Value*> Matrices::LoadFromShared(const MatrixInMemory& matrix,
                                              const MatrixFragment& fragment,
                                              Value* begin) {
@@ -340,8 +340,8 @@ Value* Matrices::LoadRegister(const MatrixInMemory& matrix,
   return word;
 }
 
-// Neighbours in a row that one lane holds are stored together if they are
-// contiguous in memory.
+// Emits the store of an accumulator. Neighbours in a row that one lane holds
+// are stored together if they are contiguous in memory.
 void Matrices::EmitStore(const Operation& operation) {
   const MatrixInMemory& to = operation.destination;
   const DType type = nest_.buffers[to.buffer].type;

@@ -312,8 +312,9 @@ void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
   b_.SetInsertPoint(after);
 }
 
-// If all stores are to memory, only the first invocation computes the values:
-// the others must not read memory that it may be storing to.
+// Emits a statement's stores. If all stores are to memory, only the first
+// invocation computes the values: the others must not read memory to which it
+// may be storing.
 void PhaseEmitter::EmitStore(const Statement& statement) {
   const bool is_of_first = std::ranges::all_of(
       statement.stores,
@@ -386,7 +387,8 @@ void PhaseEmitter::EmitAwait(const Statement& await) {
   if (has_async_copies_) EmitAwaitCopies(b_, await.groups);
 }
 
-// Without a producer warp, the first thread of the last warp is the producer.
+// Emits the producer's copy of one box. If there is no producer warp, the first
+// thread of the last warp is the producer.
 void PhaseEmitter::EmitProducing(const gpu::WarpRoles::Copy& copy) {
   const auto emit = [&] {
     EmitBoxes(nest_, copy, *slots_, arguments_, expressions_, b_);
@@ -508,7 +510,8 @@ bool PhaseEmitter::EmitCheck(const Block& block, size_t number) {
   return true;
 }
 
-// The first thread that fails a check records what it found.
+// Emits the record of a failed check. The first thread that fails a check
+// records the index and the extent.
 void PhaseEmitter::Fail(const Statement& check, const Checked& checked) {
   Value* const record = function_.getArg(layout_.record);
   const auto field = [&](size_t offset) {

@@ -152,7 +152,8 @@ Value* SlotBarriers::IsFirst(Value* lane) {
   return b_.CreateICmpEQ(lane, llvm::ConstantInt::get(lane->getType(), 0));
 }
 
-// One lane arrives for its warp: the products have ended for all lanes.
+// Emits an arrival at the barrier for empty slots, if the condition holds. One
+// lane arrives for its warp: the products have ended for all lanes.
 void SlotBarriers::ArriveIf(Value* condition, size_t ring, Value* slot) {
   auto* const then =
       llvm::BasicBlock::Create(b_.getContext(), "leave", &function_);

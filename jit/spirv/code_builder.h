@@ -121,14 +121,14 @@ class CodeBuilder {
   Value BitAnd(Value a, Value b);
   Value BitOr(Value a, Value b);
   Value BitXor(Value a, Value b);
-  // Shifts are by less than the number of bits.
+  // These functions shift by less than the number of bits.
   Value ShiftLeft(Value a, Value b);
   Value ShiftRight(Value a, Value b);  // fills the upper bits with zeros
   Value Equal(Value a, Value b);
-  // Integers of 64 bits (longs) that were made of signed ones of 32 bits
-  // (words) are compared as words, which is cheaper. It is also necessary: Mesa
-  // 22.3's compiler takes such a long for 2^31 or more in a comparison with a
-  // constant.
+  // These functions compare integers. Integers of 64 bits (longs) that were
+  // made of signed ones of 32 bits (words) are compared as words, which is
+  // cheaper. It is also necessary: Mesa 22.3's compiler takes such a long for
+  // 2^31 or more in a comparison with a constant.
   Value Less(Value a, Value b, bool is_signed);
   Value LessEqual(Value a, Value b, bool is_signed);
   // These functions convert between kI32 and kI64.

@@ -69,9 +69,9 @@ Value Combiner::BuiltInWord(spv::BuiltIn which, const char* name) {
   return c_.Load(Scalar::kI32, variable, 0);
 }
 
-// Turns a key back into a float. Keys are integers in the order of the floats:
+// Converts a key back to a float. Keys are integers in the order of the floats:
 // all bits but the sign of negative floats are flipped. -0 is less than +0,
-// which is no worse than their being equal.
+// which is as good as treating them as equal.
 Value Combiner::FromKey(Value key) {
   const Value sign =
       c_.Binary(spv::Op::OpShiftRightArithmetic, Scalar::kI32, key, c_.Int(31));

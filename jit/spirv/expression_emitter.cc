@@ -428,7 +428,8 @@ Value ExpressionEmitter::EmitSum(const LinearSum& linear) {
   std::vector<Term> terms;
   for (const LinearTerm& term : linear.terms)
     terms.push_back({placement_.PlaceOf(term.node), term});
-  // Terms of outer scopes come first, so that their sums stay in those scopes.
+  // Sorts the terms: those of outer scopes come first, so that their sums stay
+  // in those scopes.
   std::stable_sort(
       terms.begin(), terms.end(),
       [](const Term& a, const Term& b) { return a.place < b.place; });

@@ -456,7 +456,7 @@ void PhaseEmitter::EmitIf(const Statement& statement) {
   EmitLanesIf(statement, std::move(conditions));
 }
 
-// The branch is skipped if no lane is active.
+// Emits a body in a branch that is skipped if no lane is active.
 void PhaseEmitter::EmitLanesIf(const Statement& statement,
                                std::vector<Value> conditions) {
   Value any = c_.Bool(false);

@@ -193,8 +193,8 @@ MatrixFragment MatrixInstruction::B() const {
   return fragment;
 }
 
-// A lane holds two neighbours of each row: in one register for f16, else in
-// two. Groups of eight columns follow each other.
+// Returns the fragment of the sums. A lane holds two neighbours of each row: in
+// one register for f16, else in two. Groups of eight columns follow each other.
 MatrixFragment MatrixInstruction::Sum() const {
   constexpr int64_t kNeighbours = 2, kColumns = kThreads * kNeighbours;
   const int64_t elements = PerRegister(type.sum);

@@ -104,8 +104,8 @@ int RunProgram(void* argument) {
   Exit(1);
 }
 
-// This process ends at once, so that init becomes the parent of the one it
-// started.
+// Runs the process between this one and the program. It starts the program and
+// ends at once, so that init becomes the program's parent.
 int RunBetween(void* argument) {
   Start& start = *static_cast<Start*>(argument);
   if (Clone(RunProgram, start.stack_top, argument) < 0) start.error = errno;

@@ -116,7 +116,8 @@ StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
 }
 
 Status RemoteCompiler::Start() {
-  // The second attempt replaces a worker that was about to end, or is silent.
+  // The second attempt to connect replaces a worker that was about to end, or
+  // is silent.
   StatusOr<std::unique_ptr<Line>> line = Connect();
   if (!line.ok()) line = Connect();
   if (!line.ok()) return line.status();

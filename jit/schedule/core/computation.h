@@ -141,7 +141,8 @@ void ForEachLoad(const tensor::ExpressionPool& pool,
   }
 }
 
-// Marks the input as a constant of the module, and examines its values.
+// Marks the input as a constant of the module, and notes the range of its
+// values.
 void MakeConstant(ComputationBuffer& input, std::span<const uint8_t> data);
 
 // Returns the neutral element of the combiner: the bits of 0 for sums, and so

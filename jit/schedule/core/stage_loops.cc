@@ -439,8 +439,8 @@ class Maker {
                : last;
   }
 
-  // Position of the innermost loop that the value depends on; -1 if it depends
-  // on no loop of this stage.
+  // Returns the position of the innermost loop that the value depends on; -1 if
+  // it depends on no loop of this stage.
   int LastPosition(NodeId value) const {
     std::set<NodeId> used;
     std::vector<NodeId> stack = {value};

@@ -284,7 +284,7 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
   LaneAxis lanes;
   LineAxis line;
   bool splits = false;
-  // Some elements of partial vectors are accessed one by one.
+  // True if some elements of partial vectors are accessed one by one.
   bool has_part = false;
   std::string axis, before, along;
   {

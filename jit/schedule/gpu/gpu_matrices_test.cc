@@ -42,6 +42,7 @@ struct Made {
   std::string nest;
 };
 
+// Makes the default schedule of the dispatch on the GPU, and its nest.
 // constant: name of an input that never changes.
 Made MakeOn(const jit::GpuModel& gpu, std::string_view text,
             std::string_view constant = "") {

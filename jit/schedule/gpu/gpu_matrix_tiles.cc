@@ -241,7 +241,8 @@ class MatrixTileChooser {
            static_cast<double>(gpu_.subgroup_size);
   }
 
-  // A matrix instruction keeps a subgroup busy for long, so two workgroups on a
+  // Returns the number of registers that an invocation may have. A matrix
+  // instruction keeps a subgroup busy for long, so two workgroups on a
   // processor, which share its registers, are enough to hide the latency of
   // memory. Wide instructions run asynchronously, so one workgroup may be
   // enough.

@@ -446,7 +446,7 @@ class RowTileScheduler {
     return c().buffers[Stage(name).stores[0].buffer].name;
   }
 
-  // Pads the rows of a stage that has columns.
+  // Pads the rows of a stage's buffer, if it has several columns.
   void PadRows(const std::string& name, DType type) {
     if (ColumnsOf(name) == 1 || parts_.contains(name)) return;
     writer_.Do("pad_rows %" + name + " " +

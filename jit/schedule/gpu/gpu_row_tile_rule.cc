@@ -40,7 +40,8 @@ bool HasProducts(const Schedule& schedule, const StageGroup& group) {
          }) > 1;
 }
 
-// Lets the root read the product's elements from the workgroup's memory.
+// Makes the root read the product's elements from the workgroup's memory.
+// Returns false if some primitive is refused.
 bool MakeWhole(const std::string& root, const std::string& product,
                ScheduleWriter& writer) {
   return root != product ||

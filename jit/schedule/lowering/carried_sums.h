@@ -46,8 +46,8 @@ struct CarriedSums {
   loops::Block clear;   // statements before the stage's reduction
   loops::Block carry;   // statements before the iterations that carry
   loops::Block finish;  // statements after the reduction
-  // Buffers of totals. On CPUs they stay in memory, so that the accumulators
-  // have all registers.
+  // Numbers of the buffers of totals. On CPUs they stay in memory, so that the
+  // accumulators have all registers.
   std::vector<uint32_t> buffers;
 };
 

@@ -123,8 +123,8 @@ class Planner {
     const std::optional<int64_t> size = Elements(buffer, 1);
     if (!total || !size || *total * bytes < kLeastBytes) return {};
     const NodeId panel = nest_.pool[load].operands[0];
-    // The number of steps in which one panel is used, and the number of this
-    // step.
+    // `steps`: the number of steps in which one panel is used. `step`: the
+    // number of the current step.
     int64_t steps = 1;
     NodeId step = nest_.pool.Integer(0);
     const auto add_digit = [&](NodeId digit, int64_t extent) {

@@ -23,8 +23,8 @@ struct RegionStorage {
 };
 
 // Reduces the stage's temporaries to the regions, makes them memory of a task,
-// and records that in `storage`. invocation: variable of the invocation loop
-// around, if any; each of its values has its own region.
+// and records that in `storage`. invocation: variable of the surrounding
+// invocation loop, if there is one; each of its values has its own region.
 void KeepRegions(const Computation& computation, int stage,
                  std::span<const AxisRegion> regions,
                  std::optional<NodeId> invocation, loops::LoopNest& nest,

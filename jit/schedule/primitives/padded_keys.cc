@@ -201,7 +201,8 @@ class KeyPadder {
     schedule_.mutable_plan(number) = DefaultPlan(stage);
   }
 
-  // Pads loads from buffers that do not become longer with zeros.
+  // Returns a load with zeros as padding, if its buffer does not become longer;
+  // otherwise nothing.
   std::optional<NodeId> PadOf(NodeId id, NodeId key,
                               std::span<const NodeId> operands) {
     const Node node = c_.pool[id];

@@ -108,7 +108,7 @@ class PartMaker {
   PartMaker(Computation& c, int64_t first, int64_t extent)
       : c_(c), first_(first), extent_(extent) {}
 
-  // Stages that are made from now on read the buffer `part` in place of the
+  // Makes stages that are made later read the buffer `part` in place of the
   // buffer's elements along the dim.
   void Replace(uint32_t buffer, size_t dim, uint32_t part) {
     replaced_.push_back({buffer, dim, part});

@@ -168,8 +168,8 @@ class PartsMaker {
   }
 
  private:
-  // The stage may already have an axis of parts, from blocks or another
-  // rfactor.
+  // Returns a name for the axis of parts. The stage may already have such an
+  // axis, from blocks or another rfactor.
   std::string NameOfPart(const std::string& axis) const {
     std::string name = axis + "_part";
     while (std::ranges::find(whole_.axes, name, &ComputationAxis::name) !=
@@ -210,8 +210,9 @@ class PartsMaker {
                integer(Opcode::kModulo, rest, part_.run));
   }
 
-  // Element r of part p is element n * p + r or n * r + p of the whole. It is
-  // useful if that number times the whole's step is below `end`.
+  // Returns the useful elements of a part. Element r of part p is element n * p
+  // + r or n * r + p of the whole. It is useful if that number times the
+  // whole's step is below `end`.
   UsefulElements UsefulOfPart(NodeId part, NodeId end) {
     const bool is_remainder = part_.kind == Part::Kind::kRemainder;
     const int64_t step = whole_.useful->step, larger = step * part_.factor;

@@ -175,7 +175,7 @@ class Streamer {
         Smaller(Subtract(end_of_range, first_of_tile), Integer(shares_.slices));
     const int64_t most = std::min(shares_.length, shares_.slices);
     stage.end = Smaller(Larger(Subtract(end, begin), zero), Integer(most));
-    // Indices stay in bounds even if the piece is empty.
+    // The minimum keeps indices in bounds even if the piece is empty.
     NodeId rest = Smaller(tile, Integer(shares_.tile_count - 1));
     std::vector<NodeId> digits(spatial);
     for (size_t a = spatial; a-- > 0;) {
