@@ -158,7 +158,7 @@ std::optional<Point> PointOf(const std::array<uint8_t, 32>& bytes) {
   const Field u = y * y - Field(1);
   const Field v = CurveD() * y * y + Field(1);
   const Field v3 = v * v * v;
-  // The exponent is (p - 5) 8 = 2^252 - 1 - 2.
+  // The exponent is (p - 5) / 8 = 2^252 - 1 - 2.
   Field x = u * v3 * (u * v3 * v3 * v).Power(252, 2);
   const Field square = v * x * x;
   if (!(square == u)) {

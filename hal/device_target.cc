@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view kEmulated = "emulated";
 
-// How the number after a feature's name is compared.
+// A value: a number after a feature's name, and the rule by which it is
+// compared.
 struct Value {
   std::string_view name;
   enum class Kind : uint8_t { kAtLeast, kEqual, kLimit, kDescription } kind;

@@ -178,7 +178,7 @@ StatusOr<Expression> ExpressionParser::ParseSigil() {
   return expression;
 }
 
-// Parses "(a b)" behind the word "raw".
+// Parses "(a / b)" behind the word "raw".
 StatusOr<Expression> ExpressionParser::ParseRaw() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
   const Token start = lexer_.Peek();

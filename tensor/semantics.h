@@ -292,7 +292,7 @@ inline T Power(T a, T b) {
   if constexpr (Float<T>) {
     return std::pow(a, b);
   } else {
-    if (b < 0) {  // a negative power: 1 a^|b| is not 0 only for 1 and -1
+    if (b < 0) {  // a negative power: 1 / a^|b| is not 0 only for 1 and -1
       if (a == 1) return 1;
       if (DividesByMinusOne(a)) return (b & 1) ? a : T(1);
       return 0;

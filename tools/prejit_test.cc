@@ -214,8 +214,9 @@ TEST_F(PrejitTest, DumpListsKernels) {
   EXPECT_EQ(Read("again.vmfb").size(), Read("native.vmfb").size());
 }
 
-// With weights in the kernels' layouts the file is larger, and the weights are
-// not packed again when it is loaded. They are not read before they are used.
+// If the file has weights in the kernels' layouts, it is larger, and the
+// weights are not packed again when it is loaded. They are not read before they
+// are used.
 TEST_F(PrejitTest, WeightsArePackedWhenTheFileIsMade) {
   // The target's name is short enough to leave room in the profile's line.
 #if defined(__x86_64__)

@@ -309,7 +309,7 @@ StatusOr<std::string> ExplainPlacement(const Options& options,
 Status MakeDumpFolder(const std::string& folder) {
   if (folder.empty()) return OkStatus();
   const bool is_made = mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST;
-  // With the slash at its end access() fails for a file.
+  // The slash at the end of the path makes access() fail for a file.
   if (is_made && access((folder + "/").c_str(), W_OK | X_OK) == 0)
     return OkStatus();
   return InvalidArgumentError(

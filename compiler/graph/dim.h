@@ -58,7 +58,7 @@ class Dim {
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
   // Returns the quotient rounded down, also for negative values. Exact
-  // quotients of sums of products are found: (N*H + H) H is N + 1.
+  // quotients of sums of products are found: (N*H + H) / H is N + 1.
   friend Dim FloorDivide(const Dim& a, const Dim& b);
   friend Dim CeilDivide(const Dim& a, const Dim& b);
   // Returns a - b * FloorDivide(a, b), which has the divisor's sign.
@@ -140,7 +140,7 @@ class Dim {
 
 using Shape = std::vector<Dim>;
 
-// Parses a dim. Reads ToString's form, and more: + - * and parentheses, for
+// Parses a dim. Reads ToString's form, and more: + - * and parentheses, / for
 // floordiv, % for mod, and the functions floordiv, ceildiv, mod, min, max, and
 // names. Errors say what was expected.
 StatusOr<Dim> ParseDim(std::string_view text);

@@ -57,7 +57,7 @@ struct DimAlgebra {
   static const Atom* AsAtom(const Dim& dim);
   static bool Equal(const Dim& a, const Dim& b);
 
-  // Returns a b if a is exactly a multiple of b as polynomials; else nullopt.
+  // Returns a / b if a is exactly a multiple of b as polynomials; else nullopt.
   static std::optional<Dim> ExactQuotient(const Dim& a, const Dim& b);
 };
 

@@ -79,7 +79,7 @@ void UnifyContract(const std::string& text, std::vector<Shape>& shapes) {
 }
 
 // Makes the channels of a convolution's operands agree: x[…, C], and per group
-// w[…, C groups, O], or all of them if it is transposed.
+// w[…, C / groups, O], or all of them if it is transposed.
 void UnifyConvolution(int64_t groups, std::vector<Shape>& shapes) {
   if (shapes[0].size() < 2 || shapes[1].size() < 2 || groups < 1) return;
   Dim& x = shapes[0].back();

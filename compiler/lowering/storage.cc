@@ -88,7 +88,7 @@ bool PadsForConvolutions(const Operation& pad) {
 // layout, and schedules pack it where that helps.
 bool GathersChannels(const Operation& transpose) {
   if (transpose.record().reading != Reading::kPermuted) return false;
-  // Number of results that executors compute from each read, approximately.
+  // Approximate number of results that executors compute from each read.
   constexpr int64_t kResultsTogether = 16;
   constexpr int64_t kReads = 4;
   // Number of elements that memory transfers together anyway: at least a cache

@@ -113,8 +113,8 @@ TEST_F(JitTest, TierTwo) {
   ExpectNear(result);
 }
 
-// With tier AUTO the compiler is loaded while the session runs, and later runs
-// use its kernels.
+// Tier AUTO loads the compiler while the session runs, and later runs use its
+// kernels.
 TEST_F(JitTest, AutoComesToKernels) {
   options_.tier = EMBER_TIER_AUTO;
   EmberSession* const session = Create();

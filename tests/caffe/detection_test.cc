@@ -72,8 +72,8 @@ TEST(Detection, OutputOfSsd) {
              {0, 2, 0.6, 1},
              {0, 2, 0.5, 3},
              {1, 1, 0.4, 1}})});
-  // With keep_top_k the two best detections of each image are kept, in the
-  // order of classes.
+  // The parameter keep_top_k keeps the two best detections of each image, in
+  // the order of classes.
   ExpectNumbers(RunLayer(layer + "keep_top_k: 2 }",
                          {location, confidence, F32({1, 2, 16}, prior)}),
                 {rows({{0, 1, 0.9, 0}, {0, 1, 0.7, 2}, {1, 1, 0.4, 1}})});

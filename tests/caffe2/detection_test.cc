@@ -238,7 +238,7 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
   }
 }
 
-// With two images at once, the result has the results of each image alone, one
+// The result for two images at once has the results of each image alone, one
 // after the other.
 TEST(Caffe2Detection, BoxWithNmsLimitOfImages) {
   constexpr size_t kClasses = 3;

@@ -165,7 +165,7 @@ TEST(Caffe2Operators, PRelu) {
                 {F32({1, 2, 2}, {-0.5, -4, -1.5, 4})});
 }
 
-// The weights are [O, I groups, h, w], or [O, h, w, I] in the order NHWC.
+// The weights are [O, I / groups, h, w], or [O, h, w, I] in the order NHWC.
 TEST(Caffe2Operators, Conv) {
   Op grouped("Conv", Int("kernel_h", 1) + Int("kernel_w", 2) +
                          Ints("strides", {1, 2}) + Ints("pads", {0, 1, 0, 1}) +

@@ -106,7 +106,7 @@ TEST(KerasModels, ModelWithinAModel) {
               {Weight({1}, {2}), Weight({1}, {1}), Weight({1, 1}, {10}),
                Weight({1}, {3}), Weight({1}, {4})});
   model.Output("inner", 1);
-  // The result is ((7 - 3) 2 * 2 + 1) * 10.
+  // The result is ((7 - 3) / 2 * 2 + 1) * 10.
   ExpectNumbers(RunKerasFile(model.Finish(), {F32({1, 1}, {7})}),
                 {F32({1, 1}, {50})});
 }

@@ -240,7 +240,7 @@ TEST(Recurrent, StackedCells) {
                 {F32({1, 1}, {Reference(gru, below).outputs.back()})});
 }
 
-// With kernels of 1 x 1 the convolution is a product per pixel.
+// The kernels are 1 x 1, so the convolution is a product per pixel.
 TEST(Recurrent, ConvolutionalLstm) {
   const Layer layer = Layers()[1];
   OneLayer one("ConvLSTM2D", "{" + layer.config +

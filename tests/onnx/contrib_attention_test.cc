@@ -116,7 +116,8 @@ TEST(ContribAttention, CausalWithPastReturnsBoth) {
   const auto results = node.Run();
   ASSERT_TRUE(results.ok()) << results.status().ToString();
   ExpectNear((*results)[1], {2, 1, 1, 2, 2}, {9, 8, 1, 2, 7, 6, 1, 2});
-  // The scores are (9 + 16) √2 for the past, and 5 √2 for the new token itself.
+  // The scores are (9 + 16) / √2 for the past, and 5 / √2 for the new token
+  // itself.
   const double w = (1 / (1 + std::exp(-20 / std::sqrt(2.0))));
   ExpectNear((*results)[0], {1, 1, 2},
              {7 * w + 1 * (1 - w), 6 * w + 2 * (1 - w)});

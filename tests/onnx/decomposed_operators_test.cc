@@ -172,8 +172,8 @@ TEST(Momentum, Nesterov) {
   node.Input(F32({1}, {2})).Input(F32({1}, {3})).Input(F32({1}, {4}));
   node.Attribute({"alpha", 0.5}).Attribute({"beta", 0.25});
   node.Attribute({"norm_coefficient", 0.5}).Attribute({"mode", "nesterov"});
-  // With g = 0.5 * 2 + 3 = 4, v = 0.5 * 4 + 1 * 4 (T = 0: beta is 1) = 6, and x
-  // = 2 - 0.1 * (4 + 0.5 * 6).
+  // The state is g = 0.5 * 2 + 3 = 4 and v = 0.5 * 4 + 1 * 4 (T = 0: beta is 1)
+  // = 6; x = 2 - 0.1 * (4 + 0.5 * 6).
   ExpectNumbers(node.Run(), {F32({1}, {1.3}), F32({1}, {6})});
 }
 
@@ -184,7 +184,7 @@ TEST(Adam, AdjustsTheRateAfterTheFirstStep) {
   node.Input(F32({1}, {1})).Input(F32({1}, {4}));
   node.Attribute({"alpha", 0.5}).Attribute({"beta", 0.75});
   node.Attribute({"epsilon", 0.0}).Attribute({"norm_coefficient_post", 0.5});
-  // The state is v = 0.5 + 1.5 and h = 3 + 2.25; rate = 0.1 * sqrt(0.25) 0.5.
+  // The state is v = 0.5 + 1.5 and h = 3 + 2.25; rate = 0.1 * sqrt(0.25) / 0.5.
   ExpectNumbers(node.Run(), {F32({1}, {(2 - 0.1 * 2 / std::sqrt(5.25)) * 0.5}),
                              F32({1}, {2}), F32({1}, {5.25})});
 }
@@ -195,7 +195,7 @@ TEST(Adagrad, DecaysTheRate) {
   node.Input({DType::kF64, {1}, {1}}).Input({DType::kF64, {1}, {3}});
   node.Input({DType::kF64, {1}, {16}});
   node.Attribute({"decay_factor", 0.5}).Attribute({"epsilon", 1.0});
-  // The state is rate = 0.5 2 and h = 25; x = 1 - 0.25 * 3 (5 + 1).
+  // The state is rate = 0.5 / 2 and h = 25; x = 1 - 0.25 * 3 / (5 + 1).
   ExpectNumbers(node.Run(),
                 {{DType::kF64, {1}, {0.875}}, {DType::kF64, {1}, {25}}});
 }

@@ -376,7 +376,7 @@ TEST(BeamSearch, FindsWhatGreedySearchMisses) {
                   {I32({1, 2, 6}, {0, 2, 3, 3, 3, 3, 0, 1, 3, 3, 3, 3}),
                    F32({1, 2}, {std::log(.36), std::log(.3)})});
   }
-  // With one beam the search is greedy: 0 1, and the end.
+  // One beam makes the search greedy: it finds 0 1, and the end.
   Generation greedy = Beams(TableDecoder(Fork()), 6, 1, 1, 0);
   ExpectNumbers(greedy.Run(), {I32({1, 1, 6}, {0, 1, 3, 3, 3, 3}),
                                F32({1, 1}, {std::log(.3)})});

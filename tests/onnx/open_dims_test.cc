@@ -190,7 +190,7 @@ TEST(OpenDims, SpectraMayHaveOnePartOrTwo) {
 }
 
 TEST(OpenDims, HeadsOfAttentionMayBeOpen) {
-  // There is one head of 4 numbers. The scores are 1 sqrt(4) * 2 and 0.
+  // There is one head of 4 numbers. The scores are 1 / sqrt(4) * 2 and 0.
   OneNode node("Attention", 23);
   Open(node, F32({1, 1, 1, 4}, {2, 0, 0, 0}));
   Open(node, F32({1, 1, 2, 4}, {1, 0, 0, 0, 0, 0, 0, 0}));

@@ -71,7 +71,7 @@ class Blocks {
                 const std::vector<onnx::TestAttribute>& attributes = {});
   std::string NewName();
   // Make constants and return their names. Weights are in -1..1 times the root
-  // of 3 fan_in, so that results are as large as operands.
+  // of 3 / fan_in, so that results are as large as operands.
   std::string Weights(const std::vector<int64_t>& dims, int64_t fan_in);
   std::string Scalar(float value);
   std::string Scalars(int64_t count, float value);

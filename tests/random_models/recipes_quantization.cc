@@ -190,7 +190,7 @@ bool QLinear(Builder& b, const Recipe& recipe) {
   }
   Attributes attributes;
   Names result = Scaled(b, type);
-  // The scale is not 1 256: for a probability of 1, ONNX Runtime's 256 would
+  // The scale is not 1 / 256: for a probability of 1, ONNX Runtime's 256 would
   // overflow to 0.
   if (recipe.name == "QLinearSigmoid" || recipe.name == "QLinearSoftmax")
     result = {b.Scalar(TensorProto::FLOAT, 1.0 / 255),

@@ -103,7 +103,7 @@ void AddNormalization(std::vector<OperatorCase>& cases) {
                    {F32({2, 1}, {1, 3}), F32({1}, {5})},
                    {F32({2, 1}, {0, 10}), F32({1}, {2}), F32({1}, {1})}});
   // The expected gradients for 1, 3 and 5 are derived from the training's
-  // formula: s (g - mean(g) - n mean(g n)) d, where d² is the variance.
+  // formula: s (g - mean(g) - n mean(g n)) / d, where d² is the variance.
   const double d = std::sqrt(8.0 / 3), n = 2 / d;
   const double mean = (1 + 2 + 4) / 3.0, product = (4 * n - 1 * n) / 3;
   cases.push_back(

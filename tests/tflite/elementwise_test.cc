@@ -230,7 +230,7 @@ TEST(Elementwise, AlongADim) {
   OneOperator norm(Code::L2_NORMALIZATION);
   norm.Input(F32({1, 2}, {3, -4})).Output(DType::kF32, {1, 2});
   ExpectNumbers(norm.Run(), {F32({1, 2}, {0.6, -0.8})});
-  // The formula is x (bias + alpha * sum of squares of neighbours)^beta.
+  // The formula is x / (bias + alpha * sum of squares of neighbours)^beta.
   OneOperator lrn(Code::LOCAL_RESPONSE_NORMALIZATION);
   lrn.Input(F32({1, 1, 1, 3}, {1, 2, 3})).Output(DType::kF32, {1, 1, 1, 3});
   lrn.Options(schema::BuiltinOptions::LocalResponseNormalizationOptions,

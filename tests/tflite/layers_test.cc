@@ -72,7 +72,7 @@ TEST(Layers, TransposedConvolution) {
     op.Output(DType::kF32, {1, extent, extent, 1});
     op.Options(BuiltinOptions::TransposeConvOptions,
                schema::CreateTransposeConvOptions(op.fbb(), padding, 2, 2));
-    // With SAME padding one row of the 5 is cut off, at the end.
+    // The padding is SAME: one row of the 5 is cut off, at the end.
     std::vector<double> expected(static_cast<size_t>(extent * extent));
     for (int64_t y = 0; y < 2; ++y) {
       for (int64_t c = 0; c < 2; ++c) {
@@ -108,7 +108,7 @@ TEST(Layers, Convolution3D) {
   ExpectNumbers(back.Run(), {F32({1, 2, 1, 1, 1}, {6, 10})});
 }
 
-// With SAME padding, the padding is not counted in means.
+// The padding is SAME, and means do not count it.
 TEST(Layers, Pooling) {
   const std::vector<double> x = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const std::pair<Code, std::vector<double>> cases[] = {

@@ -278,7 +278,7 @@ TEST(Quantized, AveragePool) {
   op.Options(schema::BuiltinOptions::Pool2DOptions,
              schema::CreatePool2DOptions(op.fbb(), schema::Padding::VALID, 2, 2,
                                          2, 2));
-  // The means are (-5 - 4 + 3 - 2) 4 = -2 and (0 + 1 + 7 + 8) 4 = 4.
+  // The means are (-5 - 4 + 3 - 2) / 4 = -2 and (0 + 1 + 7 + 8) / 4 = 4.
   ExpectExactly(op.Run(), {DType::kI8, {1, 1, 2, 1}, {-2, 4}});
   OneOperator halves(Code::AVERAGE_POOL_2D);
   halves.Input({DType::kI8, {1, 1, 4, 1}, {-2, -1, 2, 1}}, {0.5f, 0})

@@ -232,7 +232,7 @@ TEST(Layers, Products) {
               {F32({2}, {6 / std::sqrt(42.0), 15 / std::sqrt(231.0)})});
 }
 
-// The expected result is softmax(q k^T sqrt(d)) v, row by row.
+// The expected result is softmax(q k^T / sqrt(d)) v, row by row.
 TEST(Layers, Attention) {
   const Numbers q = Varied({1, 2, 4}, 1);
   const Numbers k = Varied({1, 3, 4}, 2);

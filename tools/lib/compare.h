@@ -43,8 +43,7 @@ struct Comparison {
   // Largest absolute difference over all finite elements; infinite if only one
   // side is NaN or infinite.
   double max_absolute = 0;
-  // largest |got - want|
-  // |want| over the elements where |want| > atol
+  // largest |got - want| / |want| over the elements where |want| > atol
   double max_relative = 0;
 };
 

@@ -117,7 +117,8 @@ class ShadowTest : public testing::Test {
   std::unique_ptr<vm::Session> session_;
 };
 
-// With first = 2: (2, 1, 2) * w = (2 + 0.5 - 2, -4 + 4 + 0.5), + b.
+// If first is 2, the result is (2, 1, 2) * w = (2 + 0.5 - 2, -4 + 4 + 0.5), +
+// b.
 TEST_F(ShadowTest, RightKernelsStay) {
   Start("", nullptr);
   for (int i = 0; i < 10; ++i)

@@ -157,8 +157,8 @@ StatusOr<Tier> OpenTier(
   }
   if (name == "auto" && device.is_host()) {
     vm::Tiering::Options policy;
-    // With a wrapper, slow kernels stay in use: the wrapper's own time makes a
-    // kernel look slow.
+    // If there is a wrapper, slow kernels stay in use: the wrapper's own time
+    // makes a kernel look slow.
     policy.keeps_slow_kernels = options.wrapper != nullptr;
     policy.checks_kernels = tier.oracle != nullptr;
     // Largest number of compiling threads. Several compile only on machines

@@ -170,8 +170,8 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
     const Constant& constant = module.constants[i];
     const auto name = builder.CreateSharedString(constant.name);
     const auto dims = builder.CreateVector(constant.dims);
-    // By default a flatbuffer leaves out numbers that are 0. They are written,
-    // because the size of the metadata must not depend on values.
+    // A flatbuffer leaves out numbers that are 0 by default. They are written
+    // here, because the size of the metadata must not depend on values.
     builder.ForceDefaults(true);
     constants.push_back(
         fbs::CreateConstant(builder, name, static_cast<uint8_t>(constant.type),

@@ -10,7 +10,7 @@
 
 namespace ember::vm {
 
-// Returns a b rounded down. b > 0.
+// Returns a / b rounded down. b > 0.
 inline int64_t DivideDown(int64_t a, int64_t b) {
   const int64_t quotient = a / b;
   return quotient - (a % b < 0);
@@ -27,7 +27,7 @@ inline void ClipRange(int64_t base, int64_t step, int64_t extent,
     begin = std::max(begin, -base);
     end = std::min(end, extent - base);
   } else if (step > 0) {
-    // the quotient is ceil(-base step)
+    // the quotient is ceil(-base / step)
     begin = std::max(begin, -DivideDown(base, step));
     end = std::min(end, DivideDown(extent - 1 - base, step) + 1);
   } else {

@@ -306,7 +306,7 @@ void Contraction::ChooseBlocks(const StageAnalysis& analysis,
     block_k_ =
         std::min(RoundUp(DivideRoundingUp(k_, blocks), run), most / run * run);
   }
-  // `+ 64 size_` avoids row strides that are powers of two
+  // `+ 64 / size_` avoids row strides that are powers of two
   a_stride_ = block_k_ + 64 / size_;
   a_stride_ = (a_stride_ + 7) / 8 * 8;
 }

@@ -201,13 +201,13 @@ inline constexpr float kTrigonometricLimit = 30000.0f;
 inline constexpr float kTrigonometricLimit = 1000.0f;
 #endif
 
-// Returns sin(x + quadrant * pi 2) for |x| <= kTrigonometricLimit.
+// Returns sin(x + quadrant * pi / 2) for |x| <= kTrigonometricLimit.
 inline float SinShifted(float x, int32_t quadrant) {
   const float bounded =
       FloatOf(BitsOf(x) & 0x7fffffffu) <= kTrigonometricLimit ? x : 0.0f;
   const Rounded n = RoundSmall(bounded * 0.636619772367581343f);
-  // Subtracts n * pi 2. pi 2 is in four parts whose products with n are exact
-  // (without FMA) or nearly so.
+  // Subtracts n * pi / 2. pi / 2 is in four parts whose products with n are
+  // exact (without FMA) or nearly so.
   float r = MulAdd(n.value, -1.5703125f, bounded);
   r = MulAdd(n.value, -4.83751296997070312e-4f, r);
   r = MulAdd(n.value, -7.54953362047672e-8f, r);

@@ -144,7 +144,7 @@ class CommandStream {
   // runs at a time.
   DeviceScratch scratch_;
   std::vector<std::unique_ptr<Segment>> segments_;
-  Segment root_;  // stands before the first segment of a run
+  Segment root_;  // comes before the first segment of a run
   Segment* previous_ = &root_;  // the segment before the current one
   Segment* segment_ = nullptr;  // the current segment; null: nothing is pending
   // number of the current segment's commands that this run has appended

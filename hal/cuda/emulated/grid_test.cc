@@ -397,8 +397,8 @@ TEST(GridTest, FindsProductsOfUnorderedStores) {
       "between";
   EXPECT_EQ(problem_of(MultiplyWithoutFence), first);
   EXPECT_EQ(problem_of(MultiplyCopied), first);
-  // With a late fence only the stores of other threads are reported: a thread's
-  // own stores are before its fence.
+  // If the fence is late, only the stores of other threads are reported: a
+  // thread's own stores are before its fence.
   EXPECT_EQ(problem_of(MultiplyWithLateFence),
             "kernel test, block (0, 0, 0): thread (1, 0, 0) multiplies what "
             "thread (0, 0, 0) stored around byte 16 of shared memory, without "

@@ -77,7 +77,7 @@ uint32_t AddProducts(const WarpProduct& product, uint32_t before,
 }
 
 // Returns the number of an element of a in its lane's registers. The element is
-// in lane 4 * (row mod 8) + column elements mod 4. Its registers advance down
+// in lane 4 * (row mod 8) + column / elements mod 4. Its registers advance down
 // the rows by 8, then along by four lanes' elements.
 uint32_t ElementOfA(const WarpProduct& product,
                     std::span<const WarpOperands* const> operands, uint32_t row,
@@ -127,7 +127,7 @@ void MultiplyLane(const WarpProduct& product,
   const uint32_t in_b = ElementsOf(product.b);
   const size_t first_b = product.RegistersOfA();
   const size_t first_sum = first_b + product.RegistersOfB();
-  // An element of b is in lane 4 * column + row elements mod 4.
+  // An element of b is in lane 4 * column + row / elements mod 4.
   const auto element_of_b = [&](uint32_t k, uint32_t column) {
     const uint32_t from = column * kThreads + k / in_b % kThreads;
     const uint32_t number = k / (in_b * kThreads);
