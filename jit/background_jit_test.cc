@@ -106,7 +106,7 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
   EXPECT_EQ(session->Profile()[0].tier, 1);
 }
 
-// Holds the first kernel back until it is released.
+// A wrapper that holds the first kernel back until it is released.
 class Holder : public KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(

@@ -19,8 +19,8 @@ inline constexpr int kCompilingNiceness = 19;
 inline constexpr int kWorkerNiceness = 10;
 
 // Adds to the calling thread's nice value, up to 19. This is permanent: the
-// system lets no program without privileges undo it. A thread of 19 gets 1.5%
-// of a core that another one uses fully, one of 10 gets 10%.
+// system lets no program without privileges undo it. A thread with nice value
+// 19 gets 1.5% of a core that another thread uses fully, one with 10 gets 10%.
 void LowerPriority(int niceness);
 
 }  // namespace ember::jit

@@ -96,8 +96,8 @@ void CompileQueue::Work() {
     lock.lock();
     --busy_;
     if (entry.is_done != nullptr) *entry.is_done = true;
-    // A thread that wakes up may take this one's core, so the lock is released
-    // first: callers wait for it.
+    // A thread that wakes up may take this thread's core, so the lock is
+    // released first, because callers wait for it.
     lock.unlock();
     changed_.notify_all();
     lock.lock();

@@ -42,7 +42,8 @@ class FormulaBuilder {
 
  private:
   void Append(tensor::NodeId id, const tensor::Node& node);
-  // Returns the number of the instruction, which is appended if it is new.
+  // Returns the number of the instruction in `formulas`, to which it is
+  // appended if it is new.
   uint32_t Find(const tensor::Instruction& in);
 
   const tensor::ExpressionPool& pool_;

@@ -18,7 +18,8 @@ struct SharedNest : CompiledNest {
   std::shared_ptr<const CompiledNest> code;
 };
 
-// Returns the nest as its first owner, who made or loaded it, sees it.
+// Returns the shared code for its first owner, who made or loaded it. The
+// figures are those of making it.
 std::unique_ptr<CompiledNest> OwnerOf(
     const std::shared_ptr<const CompiledNest>& code) {
   auto owner = std::make_unique<SharedNest>();
@@ -110,7 +111,8 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
   CompiledNest figures;
   EMBER_ASSIGN_OR_RETURN(const vm::KernelCode made,
                          compiler_->CompileToCode(nest, options, &figures));
-  // The code is loaded before it is stored, since this process waits for it.
+  // The process gets the code before it is stored on disk, since it waits for
+  // the code.
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
                          LoadCode(made, nest.prologue.size()));
   code->optimize_ms = figures.optimize_ms;

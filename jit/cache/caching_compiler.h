@@ -31,7 +31,8 @@ namespace ember::jit {
 
 class CachingCompiler final : public Compiler {
  public:
-  // disk: null for none; it must be null for a compiler without identity.
+  // Makes a caching compiler. disk: the cache on disk; null for none. It must
+  // be null for a compiler without identity.
   CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
                   std::unique_ptr<DiskCache> disk);
 

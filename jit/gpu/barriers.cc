@@ -190,8 +190,8 @@ class Planner {
   // --- accesses ---
 
   // Returns the accesses of the statement itself, without its body.
-  // stores_first: only the first invocation stores, and it alone reads what it
-  // updates.
+  // stores_first: true if only the first invocation stores, and it alone reads
+  // what it updates.
   Accesses OwnAccesses(const Statement& statement, bool stores_first) const {
     Accesses accesses(nest_.buffers.size());
     bool behind_loads = false;
@@ -267,9 +267,9 @@ class Planner {
 
   // --- placing barriers ---
 
-  // Plans one step, which is all that runs without a barrier inside: an
+  // Plans one step, which is a part of the phase without a barrier inside: an
   // invocation loop, a store, or the evaluation of a condition. Puts a barrier
-  // before it if it conflicts with pending accesses.
+  // before the step if it conflicts with pending accesses.
   void Step(const Statement& statement, const Accesses& accesses,
             Accesses& pending) {
     if (result_.before.contains(&statement) || Conflict(pending, accesses)) {

@@ -57,7 +57,7 @@ struct SharedMemory {
   std::vector<bool> has_panels;
   // True if combining loops (jit/loops/combining.h) need memory as well.
   bool has_parts = false;
-  // Per buffer: its range in the workgroup's memory, which is empty for a
+  // For each buffer: its range in the workgroup's memory, which is empty for a
   // buffer that is elsewhere. Buffers whose ranges overlap count as one. The
   // whole list may be empty: then no two buffers overlap.
   std::vector<MemoryRange> ranges;
@@ -74,12 +74,12 @@ struct Barriers {
   // The statements with a barrier before them. All are outside invocation
   // loops.
   std::unordered_set<const loops::Statement*> before;
-  // Per buffer: true if an invocation has to see what another one stored before
-  // the last barrier or any earlier one.
+  // For each buffer: true if an invocation has to see what another one stored
+  // before the last barrier or any earlier one.
   std::vector<bool> is_coherent;
-  // Per buffer: true if it is touched before and after a barrier and is stored
-  // to, or if it may share memory with such a buffer. Every coherent buffer is
-  // ordered.
+  // For each buffer: true if it is touched before and after a barrier and is
+  // stored to, or if it may share memory with such a buffer. Every coherent
+  // buffer is ordered.
   std::vector<bool> is_ordered;
 };
 

@@ -54,7 +54,8 @@ class Finder {
     return true;
   }
 
-  // Finds the tensor that is copied. Elements outside of it must read as zeros.
+  // Finds the tensor that is copied. Returns false if there is none, or if
+  // elements outside of it would not read as zeros.
   bool FindSource() {
     const tensor::Node& value = pool_[copy_.store->value];
     const bool is_pad = value.opcode == Opcode::kPad;
@@ -96,7 +97,8 @@ class Finder {
   }
 
   // Matches each dim of the slot, except dims of one element, with the dim of
-  // the tensor that moves with it. The last dims must match each other.
+  // the tensor that moves with it. The last dims must match each other. Returns
+  // false if that is not possible.
   bool FindDims() {
     const std::span<const NodeId> to_indices(copy_.store->indices);
     const size_t rank = to_indices.size();
@@ -160,7 +162,8 @@ class Finder {
     return true;
   }
 
-  // Adds the pieces in the order of their places: by matrix, then by panel.
+  // Adds the pieces of the slot in the order of their places: by matrix, then
+  // by panel.
   void AddPieces(const std::vector<int64_t>& piece, int64_t piece_bytes) {
     const size_t rank = piece.size();
     std::vector<int64_t> begin(rank, 0);

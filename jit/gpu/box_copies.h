@@ -37,8 +37,8 @@ struct BoxCopy {
   // that is copied where all of them are 0 gives the begin of the box: the
   // element's indices in `from`, less its indices in the slot.
   std::vector<loops::NodeId> variables;
-  // Per dim of `from`: the dim of `to` that moves with it; empty where the box
-  // has one element.
+  // For each dim of `from`: the dim of `to` that moves with it; empty where the
+  // box has one element.
   std::vector<std::optional<size_t>> dims;
   // Dims of `from` in the order in which the slot has them, outermost first: 0,
   // 1, … if the order is the same. Dims that match none of the slot keep their

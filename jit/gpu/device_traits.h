@@ -39,8 +39,8 @@ struct DeviceTraits {
   bool keeps_elements = false;
   int64_t shared_alignment = 1;
   // True if one invocation can copy boxes of tensors to the workgroup's memory
-  // (jit/gpu/box_copies.h), and barriers signal others that the copy is
-  // complete.
+  // (jit/gpu/box_copies.h), and barriers can signal to other invocations that
+  // the copy is complete.
   bool copies_boxes = false;
   int64_t processors = 0;  // number of processors; 0: not known
   // The matrix products that subgroups of the device can do, in the device's

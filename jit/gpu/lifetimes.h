@@ -62,9 +62,9 @@ class Lifetimes {
   // levels.
   size_t CommonLevels(size_t a, size_t b, bool& are_apart) const;
 
-  // Per buffer, from the outermost level: its interval in the phase's body. If
-  // that interval is a single loop, and the loop leaves nothing for its next
-  // iteration, the interval in that loop's body follows; and so on.
+  // For each buffer, from the outermost level: its interval in the phase's
+  // body. If that interval is a single loop, and the loop leaves nothing for
+  // its next iteration, the interval in that loop's body follows; and so on.
   std::vector<std::vector<Interval>> intervals_;
   // for each buffer and level: the body that the interval is in
   std::vector<std::vector<const loops::Block*>> bodies_;

@@ -58,7 +58,8 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // A selection by the iteration leaves nothing either, after the one store.
+  // An iteration leaves nothing for the next one if a selection by the
+  // iteration reads %a after its only store.
   EXPECT_FALSE(MayMeet(R"(
     for k < 4 {
       invocation i < 64 { %a[i] = %x[i] }

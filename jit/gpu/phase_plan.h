@@ -27,9 +27,9 @@ namespace ember::jit::gpu {
 
 struct PhasePlan {
   enum class Mode : uint8_t {
-    // Runs a workgroup for each task and an invocation for each value of its
-    // invocation loops. All invocations execute what is outside those loops,
-    // except that only the first one stores to memory.
+    // Runs a workgroup for each task, with an invocation for each value of the
+    // task's invocation loops. All invocations execute what is outside those
+    // loops, except that only the first one stores to memory.
     kInvocations,
     // Runs an invocation for each task: the phase has no invocation loops and
     // its tasks need little memory.
@@ -115,7 +115,7 @@ struct PhasePlan {
   // they are at the begin of that memory, kPartBytes each.
   int64_t parts = 0;
 
-  // True if a workgroup has a subgroup more than its invocations.
+  // True if a workgroup has one subgroup more than its invocations need.
   bool HasProducerWarp() const { return roles && roles->has_warp; }
   // True if the workgroup's memory has buffers of panels.
   bool HasPanels() const {

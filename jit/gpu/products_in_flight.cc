@@ -83,7 +83,8 @@ class Finder {
                loops::ExtentOf(nest_.pool, statement.variable)) == subgroups_;
   }
 
-  // True if the block is a sequence of products of panels; adds their factors.
+  // True if the block is a sequence of products of panels. Adds the factors of
+  // these products.
   bool AreProducts(const Block& block, NodeId subgroup,
                    Factors& factors) const {
     return std::ranges::all_of(block, [&](const Statement& statement) {

@@ -38,7 +38,7 @@ bool IsBlockOf(const ExpressionPool& pool, const LinearSum& index,
     }
     if (tensor::DependsOn(pool, term.node, variable)) return false;
     if (apart && tensor::DependsOn(pool, term.node, *apart)) continue;
-    // Each factor is at most 2^30, so this cannot overflow.
+    // The product cannot overflow, because each factor is at most 2^30.
     const int64_t multiple = loops::PowerOfTwoIn(term.coefficient) *
                              loops::DivisorOf(pool, term.node);
     if (multiple < begins) return false;

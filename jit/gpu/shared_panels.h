@@ -25,7 +25,7 @@
 
 namespace ember::jit::gpu {
 
-// A buffer of panels, and each panel, begins at a multiple of this.
+// Alignment in bytes of a buffer of panels, and of each panel.
 inline constexpr int64_t kPanelAlignment = 1024;
 inline constexpr int64_t kPanelRowBytes = 128;
 // Number of bytes that the swizzle keeps together.
@@ -76,8 +76,8 @@ int64_t BytesToNextWarp(const loops::LoopNest& nest,
 bool HasPanelsForWideProducts(const loops::LoopNest& nest, bool rows_too);
 
 // True if the store may go to a buffer of panels: it stores one element, or
-// lanes that are part of one piece. lane: the variable of the vector loop
-// around.
+// lanes that are part of one piece. lane: the variable of the surrounding
+// vector loop.
 bool MayStoreToPanels(const loops::LoopNest& nest, const loops::Store& store,
                       std::optional<loops::NodeId> lane);
 

@@ -45,7 +45,7 @@ std::optional<VectorAccess> FindVector(
   for (const LinearTerm& term : rest.terms) {
     const int64_t factor = loops::PowerOfTwoIn(term.coefficient);
     divides &= factor >= access.width;
-    // Each factor is at most 2^30, so this cannot overflow.
+    // The product cannot overflow, because each factor is at most 2^30.
     if (factor * loops::DivisorOf(pool, term.node) < access.width)
       return std::nullopt;
   }

@@ -94,8 +94,8 @@ class Finder {
       ForEachAccessWithin(inner, visit);
   }
 
-  // Finds the loop's statements that read rings. True if they read slot k mod n
-  // in iteration k, and do nothing else with the rings' memory.
+  // Finds the loop's statements that read rings. Returns true if they read slot
+  // k mod n in iteration k, and do nothing else with the rings' memory.
   bool FindReaders() {
     bool are_own = true;
     for (const Statement& statement : roles_.loop->body) {

@@ -19,8 +19,8 @@
 namespace ember::jit::gpu {
 namespace {
 
-// Returns an iteration's copies. slot: its index; begin: the index in the
-// source at which they begin.
+// Returns the copies of %a for an iteration. slot: the slot's index; begin: the
+// index in the source at which the copies begin.
 std::string CopyA(const std::string& slot, const std::string& begin) {
   return "invocation i < 128 { unroll r < 4 { vector v < 8 {\n"
          "  async %as[" +
@@ -402,8 +402,8 @@ TEST(WarpRolesTest, RingsMayBeOfDifferentLength) {
   EXPECT_FALSE(products.HasRoles());
 }
 
-// An iteration reads the slot that was copied for it, and its reader signals
-// that it has read the slot.
+// An iteration must read the slot that was copied for it, and its reader
+// signals that it has read the slot.
 TEST(WarpRolesTest, EachTurnReadsItsSlot) {
   TwoProducts products;
   products.second =

@@ -32,8 +32,8 @@ StatusOr<PackedConstants> Pack(const vm::KernelRequest& request,
   return packed;
 }
 
-// Returns code in the form of an image and does not load it: it may be for
-// another machine.
+// A compiler that returns code in the form of an image and does not load it: it
+// may be for another machine.
 class Unloaded final : public Compiler {
  public:
   explicit Unloaded(ObjectCompiler& compiler) : compiler_(compiler) {}

@@ -45,7 +45,7 @@ using schedule::RandomPair;
 using spirv::TestDevice;
 using ::testing::HasSubstr;
 
-// A device, and the function that makes code for it.
+// A kind of device in the test, and the function that makes code for it.
 struct Machine {
   const char* name;
   // returns null if this machine has no such device

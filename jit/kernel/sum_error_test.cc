@@ -244,7 +244,7 @@ int64_t LongestSum() {
   return given == nullptr ? 1000000 : std::strtoll(given, nullptr, 0);
 }
 
-// True if there is enough time and memory for the case.
+// True if there is enough time and memory to run the case.
 bool IsTried(const Case& c) {
   const int64_t elements = c.columns * c.length * c.inputs();
   // These cases are tried at larger sizes, because errors show in them: a sum

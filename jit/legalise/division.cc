@@ -12,7 +12,7 @@ using tensor::Interval;
 
 namespace {
 
-// Dividends in this range stay exact when a multiple of the divisor is added.
+// A range of dividends that stay exact when a multiple of the divisor is added.
 constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
 
 struct Operands {

@@ -138,7 +138,7 @@ Value* Arithmetic::Multiply(const Operation& op) {
 Value* Arithmetic::Divided(const Operation& op, bool is_unsigned,
                            Instruction::BinaryOps operation) {
   if (!op.is_raw) return Replaced(op);
-  // -2^31 is excluded: its quotient by -1 needs more bits.
+  // The range excludes -2^31, whose quotient by -1 needs more than 32 bits.
   const tensor::Interval range = is_unsigned
                                      ? tensor::Interval{0, UINT32_MAX}
                                      : tensor::Interval{-INT32_MAX, INT32_MAX};

@@ -54,7 +54,7 @@ class BlockEmitter {
   // once.
   virtual void EmitAwait(const loops::Statement&) {}
 
-  // Emits a store. By default all threads that run the code do it.
+  // Emits a store. By default all threads that run the code perform it.
   virtual void EmitStore(const loops::Statement& statement) {
     stores_.Emit(statement.stores);
   }

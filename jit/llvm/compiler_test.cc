@@ -26,8 +26,8 @@ constexpr const char* kScale = R"(loops @scale<N>(%x: input f32[N],
   }
 })";
 
-// Number of lines of /proc/self/maps, and the permissions of one with an
-// address.
+// Facts from /proc/self/maps: the number of lines, and the permissions of the
+// line with an address.
 struct Maps {
   std::string permissions;
   bool has_writable_code = false;

@@ -23,8 +23,8 @@ class Conversions {
 
  private:
   llvm::Value* FloatToFloat(DType from, DType to, llvm::Value* value);
-  // Returns the float in a form that hides from LLVM that it is or becomes an
-  // f16.
+  // Returns the float in a form that hides from LLVM whether it comes from or
+  // becomes an f16.
   llvm::Value* Opaque(llvm::Value* value);
 
   Builder& b_;

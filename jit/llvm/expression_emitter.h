@@ -25,7 +25,8 @@ namespace ember::jit {
 
 class ExpressionEmitter {
  public:
-  // Emits code for one phase, as MemoryAccess does.
+  // Makes an emitter for the code of one phase. The operands are those of
+  // MemoryAccess.
   ExpressionEmitter(const loops::LoopNest& nest, bool is_prologue,
                     KernelArguments& arguments, llvm::Function& function,
                     TargetTraits target, Builder& builder, FirstError& error);
@@ -67,7 +68,7 @@ class ExpressionEmitter {
   llvm::Value* EmitLoad(const tensor::Node& node);
   llvm::Value* EmitPad(const tensor::Node& node);
   llvm::Value* EmitSelect(const tensor::Node& node);
-  // Emits an instruction, raw or not, for the values of its operands.
+  // Emits an instruction, raw or not, given the values of its operands.
   llvm::Value* EmitInstruction(const tensor::ExpressionPool& pool,
                                const tensor::Node& node,
                                llvm::SmallVector<llvm::Value*, 3> operands);

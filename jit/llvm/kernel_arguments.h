@@ -38,7 +38,7 @@ class KernelArguments {
     // True if neither the constant nor any other part of an index is negative,
     // so that each part by itself is within its dim.
     bool is_of_parts = false;
-    // Number of lanes of the vector that begins with this element.
+    // Number of lanes of the vector that begins at this place.
     int64_t lanes = 1;
   };
   // True if the buffer's elements are in row-major order.

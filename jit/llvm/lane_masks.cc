@@ -11,7 +11,7 @@ using tensor::Interval;
 
 namespace {
 
-// Indices in this range stay exact when the number of lanes is subtracted.
+// A range of indices that stay exact when the number of lanes is subtracted.
 constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
 
 }  // namespace

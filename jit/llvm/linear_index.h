@@ -67,9 +67,9 @@ class IndexLinearizer {
                   Builder& builder, std::function<llvm::Value*(NodeId)> emit)
       : pool_(pool), scopes_(scopes), b_(builder), emit_(std::move(emit)) {}
 
-  // Does index += factor * id, for an i64 node. Its digits wait for others:
-  // digits of one value in several dims of a buffer may be steps through the
-  // buffer.
+  // Does index += factor * id, for an i64 node. Quotients and remainders in it
+  // wait for others: digits of one value in several dims of a buffer may
+  // together be steps through the buffer.
   void Add(NodeId id, const Factor& factor, LinearIndex& index);
   // Adds the waiting digits. Digits that add up to a multiple of their value
   // are joined; others are added as they are.

@@ -22,7 +22,7 @@ bool IsMaskedAccess(const llvm::Instruction& instruction) {
          call->getIntrinsicID() == llvm::Intrinsic::masked_store;
 }
 
-// Lowers one access to accesses of registers of 128 or 256 bits.
+// Lowers one masked load or store to accesses of registers of 128 or 256 bits.
 class MaskedAccess {
  public:
   MaskedAccess(llvm::IntrinsicInst& call, bool has_avx2)

@@ -17,10 +17,10 @@
 namespace ember::jit {
 namespace {
 
-// The nest has decided about loops, so there is no vectoriser or unroller.
-// Values that depend on nothing further in are already outside of loops, so
-// loop-invariant code motion is for loads and for values that other passes
-// uncover.
+// LLVM's passes. The nest has decided about loops, so there is no vectoriser or
+// unroller. Values that depend on nothing further in are already outside of
+// loops, so loop-invariant code motion is for loads and for values that other
+// passes uncover.
 constexpr const char* kFullPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,broadcast-indices,"

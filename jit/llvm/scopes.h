@@ -72,9 +72,9 @@ class Scopes {
   // null; Remember records it.
   llvm::Value* Known(NodeId id);
   void Remember(NodeId id, llvm::Value* value);
-  // Returns the value of make() in the scope. It is made once for each pair of
-  // operands and, where that matters, each type: buffers of several types may
-  // share a place.
+  // Returns the value of make() in the scope. The value is made once for each
+  // pair of operands and, where that matters, each type: buffers of several
+  // types may share a place.
   template <typename Make>
   llvm::Value* Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
                     Make&& make, llvm::Type* type = nullptr);

@@ -60,7 +60,7 @@ class StoreEmitter {
   // element.
   void UpdateLaneByLane(const Pending& pending);
   llvm::Value* Combined(const Pending& pending, llvm::Value* old);
-  // Combines the active lanes to one value.
+  // Combines the active lanes of the store's value to one value.
   llvm::Value* Reduce(const Pending& pending);
   llvm::Value* ReduceLanes(const loops::Store& store, llvm::Value* lanes);
   llvm::Value* ValueOf(const Pending& pending);

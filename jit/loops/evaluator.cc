@@ -31,7 +31,7 @@ using tensor::Update;
 // before it is allocated.
 constexpr int64_t kMaxBytes = int64_t{1} << 32;
 
-// One value for each lane that runs a statement.
+// The values of a node: one for each lane that runs a statement.
 using Values = std::vector<uint64_t>;
 
 // An iteration: the values of the variables, indexed by their numbers. Code

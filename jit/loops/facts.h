@@ -72,7 +72,8 @@ class Facts {
   void AssumeIterates(NodeId variable);
   void AssumeHolds(NodeId condition);
   void AssumeInBounds(NodeId index, NodeId extent);
-  // Assumes that the node, which has no loads in it, is in the range.
+  // Assumes that the value of the node, which has no loads in it, is in the
+  // range.
   void AssumeRange(NodeId node, tensor::Interval range) {
     NoteRange(node, range, {});
   }

@@ -52,8 +52,8 @@ enum class MemoryScope : uint8_t {
   kRegister
 };
 
-// Largest number of elements of a register buffer. Where each invocation has
-// its own registers, those of one invocation count.
+// Largest number of elements of a register buffer. If each invocation has its
+// own registers, only those of one invocation count.
 inline constexpr int64_t kMaxRegisterElements = 4096;
 
 struct Buffer {
@@ -219,7 +219,8 @@ inline constexpr int64_t kMaxGroups = 15;
 inline constexpr int64_t kMaxSlots = 8;
 
 struct Phase {
-  NodeId task = 0;  // an Axis node; its extent is the number of tasks
+  // the task's number, an Axis node; its extent is the number of tasks
+  NodeId task = 0;
   Block body;
 };
 

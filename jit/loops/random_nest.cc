@@ -214,7 +214,7 @@ class Generator {
     make_.rows.clear();
     (plan.scope == MemoryScope::kPacked ? nest_.prologue : nest_.phases)
         .push_back(std::move(phase));
-    // Later phases may read all rows of these buffers.
+    // Later phases may read all rows of the phase's buffers.
     for (RandomBuffer& buffer : plan.shared) {
       buffer.own_rows = 0;
       buffer.changes = false;

@@ -47,7 +47,7 @@ struct UnaryCase {
   Bounds bounds;  // largest errors, in ULP
   double (*f32)(double);
   long double (*f64)(long double);
-  // The bounds hold for arguments of at most this magnitude.
+  // Largest magnitude of arguments for which the bounds hold.
   double f32_range = INFINITY;
   double f64_range = INFINITY;
 };

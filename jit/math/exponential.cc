@@ -84,9 +84,9 @@ Term Expm1OfSmall(Term x) {
   return (power * reduced.r + (power - 1.0)) + power * s;
 }
 
-// Computes half the result, so that 2^(n-1) does not overflow, and doubles it.
-// Tiny x are returned as they are: halving would lose the low bits of subnormal
-// numbers and the sign of 0.
+// Returns expm1 x. Computes half the result, so that 2^(n-1) does not overflow,
+// and doubles it. Tiny x are returned as they are: halving would lose the low
+// bits of subnormal numbers and the sign of 0.
 Term ExpandExpm1(Term x) {
   const Term bounded = AtMost(AtLeast(x, Pick(x, -20, -40)), Pick(x, 89, 710));
   const Reduced reduced = ReduceByLog2(bounded, FormatOf(x).bias - 1);

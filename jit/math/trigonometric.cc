@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kPi = 0x1.921fb54442d18p1;
 
-// Subtracts products one by one and collects the rounding errors.
+// A difference from which products are subtracted one by one, while the
+// rounding errors are collected.
 class Difference {
  public:
   explicit Difference(Term start) : value_(start), lost_(start) {}
@@ -101,8 +102,8 @@ Term ExpandCos(Term x) {
   const double magic = FormatOf(x).integer_magic + 1;
   const Term sum = (x * (1 / kPi) - 0.5) + magic;
   const Term n = (sum - magic) + 0.5;
-  // Half-integers need one bit more than integers, so these parts have one bit
-  // less.
+  // The parts have one bit less, because half-integers need one bit more than
+  // integers.
   const Term r = SubtractMultiple(
       x, n * 2.0, Pick(x, kHalfPiPartsF32, kHalfPiPartsF64), kSinBound);
   return FlipSign(SinOfReduced(r), ParityAsSign(sum));

@@ -319,8 +319,8 @@ TEST(PtxAttention, RunningMaximaOfARowAreOne) {
   ASSERT_TRUE(nest.has_value());
   EXPECT_TRUE(IsInBlocks(*nest));
   const std::string ptx = PtxOf(*nest, kTarget);
-  // These are the powers of an invocation's 16 scores, and two that scale sums.
-  // Scaling each of its 16 results separately would take 32 instead of two.
+  // The powers of an invocation's 16 scores, and two that scale sums. Scaling
+  // each of its 16 results separately would take 32 instead of two.
   EXPECT_EQ(CountIn(ptx, "ex2.approx"), 16u + 2u);
   EXPECT_THAT(ptx, HasSubstr("ld.shared.v4.f32"));
   // A processor runs as many blocks at once as the schedule plans for.
@@ -389,8 +389,8 @@ TEST(PtxAttention, CopiesKeysABlockAhead) {
 }
 
 // Both products are those of warpgroups if the device has them, and neither
-// queries nor weights are in registers. Stores are ordered for them after
-// stores to memory that they read: copies, also of queries, and weights.
+// queries nor weights are in registers. Fences order stores for the products
+// after stores to memory that they read: copies, also of queries, and weights.
 TEST(PtxAttention, MultipliesByWarpgroups) {
   const auto nest = NestByDefault(
       Attention({16, 1, "1024", "1024", 64}, kScaled), GpuModel::Of(kTarget));

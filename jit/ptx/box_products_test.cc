@@ -169,8 +169,8 @@ TEST_F(BoxProducts, BoxesOfImages) {
   EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.4d"));
 }
 
-// A convolution of this number of images with lines of pixels, 64 channels to
-// 64, by a window with zeros around the images.
+// A convolution of `count` images with lines of pixels, 64 channels to 64, by a
+// window with zeros around the images.
 struct Images {
   int count = 32;
   int lines = 1;
@@ -229,8 +229,8 @@ TEST_F(BoxProducts, BoxesOfManyImages) {
   }
 }
 
-// A step of two leaves pixels out between those that it reads, so rows are not
-// in one panel.
+// A convolution with a step of two leaves pixels out between those that it
+// reads, so its rows are not in one panel.
 TEST_F(BoxProducts, StepsOfWindowsLeaveGaps) {
   std::string ptx;
   ExpectOnGrid(ConvolutionOf({.pixels = 4, .window_pixels = 4, .step = 2}),

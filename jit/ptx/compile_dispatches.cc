@@ -117,7 +117,8 @@ struct Options {
   std::vector<std::string> files;
 };
 
-// Returns the schedule in the folder, or the default one.
+// Returns the schedule of the dispatch in the folder, if one is given;
+// otherwise the default schedule.
 StatusOr<schedule::Schedule> ScheduleOf(const tensor::Dispatch& dispatch,
                                         const Options& options) {
   schedule::Computation computation = schedule::Disassemble(dispatch, {});

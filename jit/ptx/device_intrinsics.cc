@@ -34,7 +34,8 @@ std::string_view ConstraintOf(const llvm::Type* type) {
 }
 
 // Emits assembly whose results are the operands `sums`, changed in place.
-// is_pure: it uses registers only, and is complete when it returns.
+// is_pure: true if the assembly uses registers only, and is complete when it
+// returns.
 Value* EmitOnSums(llvm::IRBuilder<>& builder, const std::string& text,
                   const std::vector<Value*>& others,
                   const std::string& constraints_of_others,
@@ -125,9 +126,10 @@ Value* DescriptorAt(llvm::IRBuilder<>& builder, Value* without_address,
   return builder.CreateOr(without_address, units);
 }
 
-// True if the product adds to the sums of one of the same form in the same
-// block. Of such a sequence only the first needs a fence. Products with factor
-// a in registers need one each: a may have been loaded between the two.
+// True if the product adds to the sums of an earlier product of the same form
+// in the same block. Of such a sequence only the first product needs a fence.
+// Products with factor a in registers need one each: a may have been loaded
+// between the two.
 bool ContinuesProduct(const llvm::CallInst& call, const DeviceCall& what) {
   if (!what.has_shared_a) return false;
   const std::vector<Value*> sums =

@@ -103,7 +103,7 @@ class PhaseEmitter final : public BlockEmitter {
   // Emits the asynchronous store as cp.async. Returns false if it cannot: the
   // copy must be of 4, 8 or 16 aligned bytes from device to shared memory.
   bool BeginCopy(const loops::Store& store);
-  // Emits a loop over the workgroup's tasks, from its first one on, by steps of
+  // Emits a loop over the workgroup's tasks, from its first one on, in steps of
   // the number of workgroups. EmitRoles emits such a loop for each role.
   void EmitTasks(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitRoles(const loops::Phase& phase, Value* first, Value* tasks);
@@ -341,7 +341,7 @@ bool PhaseEmitter::IsAligned(uint32_t buffer, std::span<const NodeId> indices,
       return false;
     for (const tensor::LinearTerm& term : sum->terms) {
       if (expressions_.scopes().IsLane(term.node)) continue;
-      // Each factor is at most 2^30, so this cannot overflow.
+      // The product cannot overflow, because each factor is at most 2^30.
       const int64_t divisor = loops::PowerOfTwoIn(term.coefficient) *
                               loops::DivisorOf(nest_.pool, term.node);
       if (std::min(divisor, elements) * stride < elements) return false;
@@ -478,7 +478,8 @@ Value* PhaseEmitter::OwnValue(const Statement& loop, const loops::Store& store,
 void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
   std::vector<std::pair<const loops::Store*, Value*>> all;
   for (const loops::Store& store : statement.body[0].stores) {
-    // The parts' memory is in use until the first invocation has read it.
+    // The memory for combining is in use until the first invocation has read
+    // it.
     if (!all.empty() && plan_.parts > 1) EmitBarrier();
     Value* const own = OwnValue(statement, store, extent);
     Value* const parts =

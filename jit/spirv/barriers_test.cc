@@ -51,7 +51,7 @@ Status Evaluate(const loops::LoopNest& nest, const Meetings& meetings) {
       {.seed = 0, .refuse_races = true, .meetings = &meetings});
 }
 
-// Expects that the nest has this number of barriers and needs each of them.
+// Expects that the nest has `count` barriers and needs each of them.
 void ExpectBarriers(const std::string& text, size_t count) {
   const loops::LoopNest nest = ParseOrDie(text);
   const StatusOr<Meetings> meetings = MeetingsOf(nest);

@@ -95,7 +95,7 @@ class Memory {
   // To be called after the last access, when all bindings are known.
   void Finish();
 
-  // Records a failed check if it is the first.
+  // Emits the record of a failed check, which keeps the first one only.
   void Fail(const loops::Statement& check, Value index, Value extent);
 
   const std::vector<Id>& interface() const { return interface_; }

@@ -20,8 +20,9 @@ constexpr int64_t kShortSum = 16;
 
 }  // namespace
 
-// True if one invocation does the store: it is outside the phase's invocation
-// loops, and the buffer is not in registers, which all invocations have.
+// True if one invocation performs the store: it is outside the phase's
+// invocation loops, and the buffer is not in registers, which all invocations
+// have.
 bool StoreEmitter::IsOfOne(uint32_t buffer) const {
   return plan_.mode == gpu::PhasePlan::Mode::kInvocations &&
          !around_.in_invocations &&

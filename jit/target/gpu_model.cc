@@ -12,7 +12,7 @@
 namespace ember::jit {
 namespace {
 
-// Subgroups of at most this size are mostly lanes of a CPU's vectors.
+// Largest size of subgroups that are mostly lanes of a CPU's vectors.
 constexpr int64_t kLargestVector = 8;
 // Number of registers of a processor, in all of CUDA's architectures since 7.0
 // (CUDA C++ Programming Guide, "Technical Specifications per Compute

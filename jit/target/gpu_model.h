@@ -54,8 +54,8 @@ struct GpuModel {
   // estimate: 500 to 800 on devices of the 2020s.
   int64_t latency_clocks = 800;
   // True for Vulkan on a CPU, or a GPU built like one: a workgroup runs on one
-  // thread, an invocation in a lane of its vectors. Memory of a workgroup is
-  // ordinary memory, and a barrier stores all registers.
+  // thread, and an invocation is a lane of that thread's vectors. Memory of a
+  // workgroup is ordinary memory, and a barrier stores all registers.
   bool is_cpu_like = false;
 
   // True if dot products of four bytes in a word are as fast as a multiply-add.

@@ -13,7 +13,8 @@
 namespace ember::jit {
 namespace {
 
-// Expects that exactly one register's part of one lane holds each element.
+// Expects that each element of a rows x columns matrix is in exactly one
+// register of one lane.
 void ExpectWhole(const MatrixFragment& fragment, int64_t rows,
                  int64_t columns) {
   std::set<std::pair<int64_t, int64_t>> places;

@@ -45,10 +45,10 @@ int Clone(int (*function)(void*), void* stack, void* argument) {
 constexpr size_t kStackBytes = size_t{64} << 10;
 constexpr int kPassedDescriptor = 3;
 
-// Data that the intermediate processes share with this one. They run in its
+// Data that the intermediate processes share with this process. They run in its
 // memory, while it waits, and so may only make system calls. Calls that a
-// sanitizer tracks are made by number, since its records are this process's,
-// too.
+// sanitizer tracks are made by number, since the sanitizer's records are this
+// process's, too.
 struct Start {
   const char* program;
   char* const* arguments;

@@ -41,7 +41,7 @@ class RemoteCompiler final : public ObjectCompiler {
   void Stop() override;
 
  private:
-  // A connection to a worker, in use by one thread or idle.
+  // A connection to a worker, which one thread uses or which is idle.
   struct Line {
     Line(FileDescriptor descriptor, SocketIdentity of)
         : connection(std::move(descriptor)), worker(of) {}

@@ -171,7 +171,7 @@ class Attachment {
     return axes;
   }
 
-  // Returns AxesAround() without axes of at most one value.
+  // Returns the axes of AxesAround() that have more than one value.
   std::vector<int> FixedAxes() const {
     std::vector<int> axes = AxesAround();
     std::erase_if(axes, [&](int axis) {

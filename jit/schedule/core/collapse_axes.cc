@@ -281,7 +281,8 @@ class Collapser {
   std::vector<Access> accesses_;
   // for each stage: the nodes that it uses
   std::vector<std::set<NodeId>> nodes_;
-  std::vector<bool> from_data_;  // per buffer: some index of it is loaded
+  // for each buffer: true if some index of it is loaded
+  std::vector<bool> from_data_;
   std::set<Pair> axes_;
   std::set<Pair> dims_;
 };

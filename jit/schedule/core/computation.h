@@ -68,7 +68,8 @@ struct UsefulElements {
 };
 
 struct ComputationStage {
-  std::string name;  // the first buffer it stores to; unique ("y", "y.1", ...)
+  // name of the first buffer that the stage stores to; unique ("y", "y.1", ...)
+  std::string name;
   // spatial axes first, then the reduction axes
   std::vector<ComputationAxis> axes;
   int spatial_count = 0;

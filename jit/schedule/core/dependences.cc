@@ -434,8 +434,8 @@ Status CheckInsideBound(const Schedule& schedule, int stage) {
   return OkStatus();
 }
 
-// Returns the remaining loops in the order in which they visit the stage's
-// points in the order of its axes.
+// Returns the remaining loops in the order in which they must be nested to
+// visit the stage's points in the order of its axes.
 std::vector<int> LoopsInOrder(const StagePlan& plan) {
   std::vector<int> loops;
   for (size_t i = 0; i < plan.loops.size(); ++i) {

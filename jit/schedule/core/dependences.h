@@ -54,7 +54,7 @@ bool IsSafe(const Computation& computation, NodeId load);
 Status CheckMarkedLoops(const Schedule& schedule);
 // Checks that a fold combines its points in the order of the axes.
 Status CheckFolds(const Schedule& schedule);
-// Checks if the loop may have its mark.
+// Checks if the loop may have the mark that it has.
 Status CheckMark(const Schedule& schedule, int stage, int loop);
 
 }  // namespace ember::schedule

@@ -32,7 +32,7 @@ class Facts {
   size_t size() const { return facts_.size(); }
   void Truncate(size_t size) { facts_.resize(size); }
 
-  // True if exactly this fact was added.
+  // True if the fact a < b was added in exactly this form.
   bool Has(NodeId a, NodeId b) const;
   // True if a < b, or 0 <= a, is proved.
   bool IsBelow(NodeId a, NodeId b) const;

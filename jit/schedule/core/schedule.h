@@ -79,8 +79,9 @@ struct StagePlan {
   // all loops, including those that were split or fused
   std::vector<Loop> loops;
   std::vector<int> order;  // numbers of the remaining loops, outermost first
-  // The stage is computed inside loop `attach_loop` of stage `attach_stage`, as
-  // much of it as that loop needs. -1: it is not attached.
+  // The loop inside which the stage is computed, as much of it as the loop
+  // needs: loop `attach_loop` of stage `attach_stage`. -1: the stage is not
+  // attached.
   int attach_stage = -1;
   int attach_loop = -1;
   Buffering buffering = Buffering::kSingle;

@@ -63,7 +63,8 @@ struct StageLoops {
 // Returns the kind of loop that a loop with the mark becomes.
 loops::LoopKind LoopKindOf(LoopMark mark);
 
-// Adds a variable that no stage has. Its name is `name` with a number.
+// Adds a loop variable that belongs to no stage. Its name is `name` followed by
+// a number.
 NodeId AddVariable(loops::LoopNest& nest, const std::string& name,
                    NodeId extent);
 

@@ -14,7 +14,7 @@ namespace {
 
 using tensor::Opcode;
 
-// Addresses at this distance share a set of the first cache.
+// Distance in bytes of addresses that share a set of the first cache.
 constexpr int64_t kAliasBytes = 4096;
 constexpr int64_t kLineBytes = 64;
 // Smallest number of results along the vectors for which the copy pays: its

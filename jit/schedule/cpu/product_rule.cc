@@ -21,7 +21,7 @@ namespace {
 
 using tensor::Opcode;
 
-// The operands that a product reads from copies made for its tiles.
+// The operands of which a product reads copies that are made for its tiles.
 enum class Packing : uint8_t {
   // Operands that move along the vectors in steps of more than one element, and
   // constants.
@@ -228,8 +228,9 @@ bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
   return operand <= cpu.l2_bytes / 4;
 }
 
-// Finds the spatial axes that move all operands, as batches and groups do.
-// Their loops go outside, because nothing is read again when they move on.
+// Finds the spatial axes that move all operands, as batches and groups do. The
+// loops over these axes go outside, because no operand is read again when they
+// move on.
 std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
   std::vector<bool> is_batch;
   is_batch.reserve(static_cast<size_t>(shape.spatial_count()));

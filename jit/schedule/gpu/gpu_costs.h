@@ -45,7 +45,7 @@ double CostOfTilesBeside(const jit::GpuModel& gpu, const TilesOnGpu& tiles,
 // known.
 double WorkgroupsAtOnce(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
 
-// The cost of a product in the tiles that a rule would give it.
+// The cost of a product in the tiles that a rule would choose for it.
 struct ProductCost {
   double all = 0;
   TilesOnGpu tiles;

@@ -305,7 +305,7 @@ jit::GpuModel EightProcessors(std::string_view target) {
 
 // A long sum has few results: its parts are products of matrices, whose slices
 // are copied by whole vectors like those of other products. The phase that adds
-// them up finishes four results at once.
+// the parts up finishes four results at once.
 TEST(GpuMatrices, PartsOfLongSums) {
   const jit::GpuModel gpu =
       EightProcessors("sm_80+subgroup32+shared166912+invocations1024");
@@ -417,7 +417,7 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
   EXPECT_THAT(made.schedule, HasSubstr("cut %y i 1024 -> y.rest"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y.rest k/64 132 i/128 j/256 -> y.rest.parts"));
-  // Tiles do not fill the sizes, and there are several products.
+  // A batch of several products, whose sizes tiles do not fill.
   made = MakeOn(hopper, R"(
     dispatch @batch(%a: f16[4, 300, 16384], %b: f16[4, 500, 16384])
         -> (%y: f32[4, 300, 500]) {

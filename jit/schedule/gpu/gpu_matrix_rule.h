@@ -108,7 +108,7 @@ std::optional<MatrixPlan> PlanMatricesOnGpu(
     const jit::GpuModel& gpu, const Computation& computation, int stage,
     bool through_memory, const MatrixTileLimits& limits = {});
 
-// The places in which a product of rows finds its factors.
+// Says where a product that is computed for a tile of rows finds its factors.
 struct RowFactors {
   // Names of the buffers that are in memory of the workgroup already. Slices of
   // other buffers are copied.

@@ -208,7 +208,7 @@ class RowTileScheduler {
         SplitRow(name, columns, runs, writer_);
     const std::string item = writer_.FuseLoops(name, first, rows + 1, "points");
     writer_.Do("bind %" + name + " " + item);
-    // Unrolled, the sums are registers of their invocations.
+    // If these loops are unrolled, the sums are registers of their invocations.
     for (const std::string& loop : inner)
       writer_.Do("unroll %" + name + " " + loop);
     return order[around];

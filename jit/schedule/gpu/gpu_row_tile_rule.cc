@@ -30,8 +30,8 @@ constexpr int64_t kMaxRows = 128;
 // Numbers of a row's elements that a fold may combine at once.
 constexpr int64_t kBlockChoices[] = {0, 128, 64};  // 0: the whole row
 
-// True if the group has several products, so that one reads what other stages
-// computed from another's results.
+// True if the group has several products, one of which reads what other stages
+// computed from the results of another.
 bool HasProducts(const Schedule& schedule, const StageGroup& group) {
   const Computation& c = schedule.computation();
   return group.depth > 0 &&

@@ -176,7 +176,8 @@ class SumScheduler {
     return Parts{Parts::Kind::kRanges, operands};
   }
 
-  // Divides the sum into parts, which are a product of their own.
+  // Divides the sum into parts; the stage of the parts is a product, too.
+  // Returns false if some primitive is refused.
   static bool Split(const Names& names, const Parts& parts,
                     ScheduleWriter& writer) {
     const bool are_ranges = parts.kind == Parts::Kind::kRanges;

@@ -68,7 +68,7 @@ struct WorkgroupTile {
 // Returns the last axis along which results have neighbours; -1: none.
 int VectorAxis(const StageShape& shape);
 
-// A product's shape, counted in words if it has dot loops.
+// The shape of a product; its steps are counted in words if it has dot loops.
 struct ProductOnGpu {
   const Computation& c;
   const StageShape& shape;

@@ -54,8 +54,8 @@ struct CarriedSums {
 CarriedSums CarrySums(const Computation& computation, const StageLoops& loops,
                       const Accumulators& accumulators, loops::LoopNest& nest);
 
-// Returns kFailedPrecondition if a float sum cannot keep its bound.
-// Accumulators of matrices are not carried and may add up at most
+// Checks that a float sum can keep its error bound. Returns kFailedPrecondition
+// if it cannot. Accumulators of matrices are not carried and may add up at most
 // tensor::kMaxMatrixTerms terms. The sum over invocations is one sum again, of
 // more terms than any device has invocations.
 Status CheckSum(const Computation& computation, const StageLoops& loops,

@@ -54,7 +54,7 @@ enum class Part : uint8_t {
   kInitial,  // over results in progress, without reading or storing
   kUpdate,   // all loops from the outermost reduction loop on
   kTotals,   // loops over existing results in progress, without reading
-  kCombine,  // over results in progress, one by one, with stores
+  kCombine,  // loops over results in progress, one by one, with stores
   kFinal     // loops over results in progress, with stores
 };
 

@@ -181,7 +181,8 @@ class Promoter {
         case LoopKind::kSerial:
         case LoopKind::kInvocation:
         case LoopKind::kSubgroup:
-        case LoopKind::kMatrix:  // its factors and results must be in memory
+        // the loop's factors and results must be in memory
+        case LoopKind::kMatrix:
           return true;
       }
     }

@@ -29,8 +29,8 @@ struct Part {
   int64_t run = 1;
 };
 
-// Parses the number after '/' or '%' at word[at]. It ends at the next of these
-// or at the word's end, to which `at` is moved.
+// Parses the number after '/' or '%' at word[at]. The number ends at the next
+// '/' or '%', or at the word's end, to which `at` is moved.
 StatusOr<int64_t> ParseFactor(std::string_view word, size_t& at) {
   const size_t begin = at + 1;
   at = std::min(word.find_first_of("/%", begin), word.size());
