@@ -254,7 +254,7 @@ Value Builder::New(int32_t type, const Dims& dims, Range range, Source source) {
 
 const Value* Builder::Choose(const std::vector<const Value*>& candidates) {
   if (candidates.empty()) return nullptr;
-  // Newer values are more likely, which makes chains rather than stars.
+  // Draws newer values more often, which makes chains rather than stars.
   const auto most = static_cast<int64_t>(candidates.size()) - 1;
   const int64_t a = random().Between(0, most), b = random().Between(0, most);
   return candidates[static_cast<size_t>(std::max(a, b))];
@@ -289,7 +289,7 @@ Value Builder::Pick(std::string_view letters, int64_t least_rank,
   std::vector<const Value*> same, reshapable;
   for (const Value& value : values_) {
     if (types.count(value.type) == 0 || !Fits(value, range)) continue;
-    // A constant alone tests little of the code that runs.
+    // Mostly skips constants: a constant tests little of the code that runs.
     if (value.is_constant && !random().Chance(0.2)) continue;
     if (value.count() > 4 * state_.most_elements) continue;
     if (value.rank() >= least_rank && value.rank() <= most_rank) {

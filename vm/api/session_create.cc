@@ -213,7 +213,7 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
                      EmberSession** out) {
   EMBER_ASSIGN_OR_RETURN(const EmberSessionOptions options, CopyOptions(given));
   {
-    // Once it has sessions, nothing can be added to the module.
+    // Once the module has sessions, nothing can be added to it.
     const std::lock_guard<std::mutex> lock(module.mutex);
     module.has_sessions = true;
   }

@@ -217,7 +217,7 @@ TEST(ModuleFileTest, FindsFlippedConstantsWhenAsked) {
             "DATA_LOSS: constant 'b:0': expected bytes with hash ");
 }
 
-// Hashes are made to fit here, so the later checks must find the damage:
+// The hashes are not compared here, so the later checks must find the damage:
 // everything that is read is verified.
 TEST(ModuleFileTest, FlippedBytesWithoutHashes) {
   for (const SampleModule& sample : SampleModules()) {

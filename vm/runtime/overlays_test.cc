@@ -98,7 +98,7 @@ TEST(OverlaysTest, SignaturesAreOfHeaderTargetAndSection) {
   const std::string target = "x86_64-linux+v4";
   auto room = MakeRoomForSignature(MakeFile(target));
   ASSERT_TRUE(room.ok()) << room.status().ToString();
-  // A second call gives the same file.
+  // A second call of MakeRoomForSignature returns the same file.
   EXPECT_EQ(*MakeRoomForSignature(*room), *room);
   const Overlay overlay = *InMemory(*room).Read();
   const Ed25519Key key = {};
