@@ -96,9 +96,10 @@ void PhaseEmitter::EmitFor(const Statement& statement) {
   switch (statement.loop) {
     case LoopKind::kVector:
       return EmitVector(statement);
-    // Such loops are emitted as ordinary ones: compilers decide best what to
-    // unroll. If the code asks them to unroll all of a register tile, they do
-    // so before they look for vectors.
+    // Loops that are unrolled, of dot products or of invocations are emitted as
+    // ordinary loops: C compilers decide best what to unroll. If the code asks
+    // them to unroll all of a register tile, they do so before they look for
+    // vectors.
     case LoopKind::kUnrolled:
     case LoopKind::kDot:
     case LoopKind::kSerial:

@@ -233,8 +233,8 @@ TEST_F(DiskCacheTest, SecretsThatOthersMaySeeAreReplaced) {
     ::chmod(options_.secret_file.c_str(), mode);
     EXPECT_TRUE(secrets.insert(*ReadOrMakeSecret(options_.secret_file)).second);
   }
-  // These contents are no secret. A power loss may leave the last one, which is
-  // all zeros.
+  // Contents of a secret's file that are not valid. A power loss may leave the
+  // last one, which is all zeros.
   for (const std::string& bad :
        {std::string(), std::string("short"), std::string(32, '\0')}) {
     Write(options_.secret_file, bad);

@@ -109,7 +109,7 @@ TEST(WarpRolesTest, ProductsOfSlices) {
   const loops::LoopNest nest = NestOf({});
   const PhasePlan plan = PlanOf(nest, Device());
   ASSERT_TRUE(plan.roles);
-  // Both factors form one ring.
+  // Both factors of the product are in one ring of slots.
   ASSERT_EQ(plan.roles->rings.size(), 1u);
   const WarpRoles::Ring& ring = plan.roles->rings[0];
   EXPECT_EQ(ring.buffers.size(), 2u);

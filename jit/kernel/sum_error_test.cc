@@ -247,8 +247,8 @@ int64_t LongestSum() {
 // True if there is enough time and memory to run the case.
 bool IsTried(const Case& c) {
   const int64_t elements = c.columns * c.length * c.inputs();
-  // These cases are tried at larger sizes, because errors show in them: a sum
-  // of f32 that adds a million numbers near 125 one by one is wrong.
+  // True for cases that are tried at larger sizes, because errors show in them:
+  // a sum of f32 that adds a million numbers near 125 one by one is wrong.
   const bool is_telling = c.columns == 16 && !c.layout->is_matrix &&
                           c.values == Values::kNear125 && c.type == DType::kF32;
   const int64_t most = Prints()     ? kMaxElements

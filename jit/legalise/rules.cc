@@ -21,11 +21,11 @@ constexpr Rule kRules[] = {
     // rounding.
     Signs,
     Extremes,
-    // This rule comes before the rules for integers, which then get wide ones
-    // only.
+    // The rule for narrow integers comes before the other rules for integers,
+    // which then get wide ones only.
     NarrowIntegers,
-    // These rules come before the rules for floats, which then get f32 and f64
-    // only.
+    // The rules for narrow floats come before the other rules for floats, which
+    // then get f32 and f64 only.
     NarrowCasts,
     NarrowFloats,
     SaturatingCasts,

@@ -48,7 +48,7 @@ inline Term Compare(Opcode opcode, Term a, Term b) {
   return Apply(opcode, DType::kBool, {a, b});
 }
 
-// These functions make the instructions of jit/loops/raw.h.
+// Both functions return a raw instruction (jit/loops/raw.h) of the operands.
 Term Raw(Opcode opcode, Term a, Term b);
 Term RawCast(Term a, DType type);
 

@@ -50,8 +50,8 @@ class Arithmetic {
 #undef EMBER_ROW
 
   llvm::Value* Replaced(const Operation& op);
-  // These need an instruction of the machine: without one, legalisation has
-  // replaced them by others (jit/math).
+  // Both functions emit an instruction of the machine. If the machine has none,
+  // legalisation has replaced the operation by others (jit/math).
   llvm::Value* Transcendental(const Operation& op);
   llvm::Value* FloatRemainder(const Operation& op);
   // Emits a unary function of floats that LLVM has as an intrinsic.

@@ -302,7 +302,7 @@ TEST(PtxAttention, OfKeysThatBlocksDoNotDivide) {
   }
 }
 
-// It is not known if rows with open extents fit into a workgroup.
+// Without the extents, nothing tells if rows of attention fit into a workgroup.
 TEST(PtxAttention, OfOpenExtents) {
   std::string text = Attention({2, 1, "32", "N", 32}, kScaled);
   text.replace(text.find("@attention"), 10, "@attention<N>");

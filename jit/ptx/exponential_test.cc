@@ -56,7 +56,7 @@ std::vector<float> Exponentials(std::vector<float> x, CodeTexts& texts) {
 TEST(ExponentialTest, IsAsExactAsItSays) {
   std::mt19937_64 random(TestSeeds(1, 0).begin);
   std::vector<float> x = Points<float>(random, 40);
-  // These values of x have results that are neither zero nor infinite.
+  // The range of x in which the exponential is neither zero nor infinite.
   std::uniform_real_distribution<float> of_results(-104.0f, 89.0f);
   for (int i = 0; i < 20000; ++i) x.push_back(of_results(random));
   CodeTexts texts;

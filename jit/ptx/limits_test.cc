@@ -68,8 +68,9 @@ TEST(LimitsTest, Extremes) {
       HasSubstr("@llvm.maximum.v2f32"));
 }
 
-// These comparisons stay: they would limit a NaN or change the sign of a zero,
-// or their type or selected values do not fit.
+// Comparisons with selects that do not become minima or maxima: they would
+// limit a NaN or change the sign of a zero, or their type or selected values do
+// not fit.
 TEST(LimitsTest, OtherSelects) {
   for (const std::string& made :
        {Made("ult float %x, -2.0", "float -2.0, float %x"),

@@ -347,7 +347,8 @@ bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
   const StageShape shape(writer.computation(), number);
   const std::optional<Size> size = SizeOf(shape);
   if (!size || cpu.Lanes(DType::kF32) < 4) return false;
-  // Both the results' channels and the input's channels must fill a vector.
+  // Declines convolutions in which the results' channels or the input's
+  // channels do not fill a vector.
   if (size->outputs < cpu.Lanes(DType::kF32) ||
       size->inputs < cpu.Lanes(DType::kF32)) {
     return false;

@@ -134,8 +134,8 @@ class MatrixTileChooser {
     plan.columns = LargestAxis(b, a);
     for (int k = shape_.spatial_count(); k < shape_.axis_count(); ++k) {
       if (!Moves(a, k) || !Moves(b, k)) continue;
-      // This axis counts slices of a range (stream), each of which is several
-      // steps.
+      // If workgroups compute ranges (stream), the first reduction axis counts
+      // slices of a range. It is no axis of steps: each slice is several steps.
       if (IsOfRanges() && k == shape_.spatial_count()) continue;
       if (plan.steps < 0 ||
           shape_.LikelyExtent(k) >= shape_.LikelyExtent(plan.steps)) {

@@ -150,7 +150,7 @@ bool IsPlanned(const loops::LoopNest& nest, const jit::GpuModel& gpu) {
   device.invocations = gpu.max_invocations;
   device.subgroup_size = gpu.subgroup_size;
   device.has_whole_subgroups = device.uses_matrices = true;
-  // These are the traits of devices whose buffers may overlap
+  // Sets the traits of devices whose buffers may overlap
   // (GpuModel::overlays_shared).
   device.keeps_elements = true;
   device.shared_alignment = kSharedAlignment;
