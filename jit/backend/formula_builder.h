@@ -23,7 +23,8 @@ namespace ember::jit {
 
 class FormulaBuilder {
  public:
-  // Makes a builder that appends to `formulas`. Both operands must outlive it.
+  // Makes a builder that appends formulas of the pool's expressions to
+  // `formulas`. The pool and `formulas` must outlive the builder.
   FormulaBuilder(const tensor::ExpressionPool& pool,
                  std::vector<tensor::Instruction>& formulas)
       : pool_(pool), formulas_(formulas) {}

@@ -89,7 +89,8 @@ TEST_F(CachingCompilerTest, EqualNestsShareCode) {
   EXPECT_EQ(other->origin, CodeOrigin::kCompiled);
   const auto fast = Compile(*compiler, Scale("2.0"), {.effort = Effort::kFast});
   EXPECT_EQ(fast->origin, CodeOrigin::kCompiled);
-  // The code lives as long as one owner of it does.
+  // Tests that code which several kernels share lives until its last owner is
+  // gone.
   first.reset();
   EXPECT_EQ(ValueOf(*second, 4), 8);
   EXPECT_EQ(ValueOf(*other, 4), 12);

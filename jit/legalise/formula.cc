@@ -12,7 +12,7 @@ Formula MakeFormula(Opcode opcode, DType type,
                     const TargetOperations& operations) {
   Formula formula;
   tensor::ExpressionPool& pool = formula.pool;
-  // The operands have a scope above 0, which is that of constants.
+  // Scope of the formula's operands: above 0, which is the scope of constants.
   constexpr int kScope = 1;
   formula.a = pool.Intern(Opcode::kElement, type, {}, 0, kScope);
   formula.b = pool.Intern(Opcode::kElement, type, {}, 1, kScope);

@@ -83,7 +83,8 @@ Value* LaneMasks::ClampedDifference(Value* a, Value* b) {
 void LaneMasks::AddBelow(const LinearIndex& index, Value* bound, LaneSet& set) {
   Value* rest = linearizer_.Rest(index).value;
   if (index.lane_constant == 1) {
-    // The condition holds in lanes below bound - rest.
+    // If the index is rest + lane, the condition index < bound holds in lanes
+    // below bound - rest.
     Value* high = ClampedDifference(bound, rest);
     set.high = set.high ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
                                                    set.high, high)

@@ -40,7 +40,8 @@
 
 namespace ember::loops {
 
-// The limits of the contract above. A test may assume tighter ones.
+// The largest extents and buffers of nests that are executed (the contract at
+// the begin of this file). A test may assume smaller ones.
 struct FactLimits {
   // Largest extent of an input or output.
   int64_t extent = tensor::kMaxExtent;

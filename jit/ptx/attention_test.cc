@@ -302,7 +302,8 @@ TEST(PtxAttention, OfKeysThatBlocksDoNotDivide) {
   }
 }
 
-// Without the extents, nothing tells if rows of attention fit into a workgroup.
+// The default schedule does not know if a workgroup has room for rows of
+// attention whose extents are open.
 TEST(PtxAttention, OfOpenExtents) {
   std::string text = Attention({2, 1, "32", "N", 32}, kScaled);
   text.replace(text.find("@attention"), 10, "@attention<N>");

@@ -122,7 +122,8 @@ TEST(PtxDefaultSchedules, DotsOfBytes) {
       }
     }
   }
-  // A convolution's first layer has three channels.
+  // Tests the first layer of a convolutional network, whose input has three
+  // channels.
   std::string ptx;
   ExpectOnGrid(R"(
     dispatch @conv(%x: u8[1, 10, 18, 3], %w: i8[3, 3, 3, 32])

@@ -192,7 +192,8 @@ TEST(SpirvDotProductTest, DefaultSchedules) {
       const auto code = Emit(*nest, std::string(kTarget) + features);
       ASSERT_TRUE(code.ok()) << code.status().ToString();
       const std::string assembly = DisassembleModule(code->words);
-      // All products are dot products.
+      // Tests that all products of the kernel are instructions for dot
+      // products.
       EXPECT_THAT(assembly, HasSubstr("Dot ")) << loops::ToText(*nest);
       EXPECT_EQ(loops::ToText(*nest).find("dot ") == std::string::npos, false);
       EXPECT_GT(code->phases.back().multiply_adds, 0);

@@ -90,7 +90,7 @@ dispatch @groups(%x: f32[5, 32], %w: f32[8, 16]) -> (%y: f32[5, 16], %z: f32[5, 
 }
 
 TEST(SplitDims, KeepsWhatIsShuffled) {
-  // A shuffle of channels stores groups next to each other.
+  // A shuffle of channels stores channels of several groups next to each other.
   const std::string text = SplitText(R"(
 dispatch @groups(%x: f32[5, 32], %w: f32[8, 48], %b: f32[48]) -> (%y: f32[5, 12, 4]) {
   temp %sum: f32[5, 48]

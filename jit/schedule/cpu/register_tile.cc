@@ -28,7 +28,8 @@ constexpr double kMaskedCycles = 16;
 constexpr int64_t kMaxVectors = 6;
 // Cycles per piece of an operand (depthwise convolution of 112x112x96, Zen 3:
 // 28, 15, 9 and 3 pieces per row of results take 4.6, 4.4, 1.6 and 1 times the
-// time). The second applies if most of the operand stays in the second cache.
+// time). kNearPieceCycles is for operands of which most stays in the
+// second-level cache.
 constexpr double kPieceCycles = 12;
 constexpr double kNearPieceCycles = 1;
 // Cycles per cache line of a padded copy, which is written and read again.
@@ -97,7 +98,8 @@ class TileChooser {
     // other.
     for (int u = shape_.spatial_count() - 1; u >= -1; --u) {
       if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
-      // Inside a group the other common axes have one value.
+      // Skips axes that all stages of a group have in common, except the last
+      // one: inside the group each of these axes has only one value.
       if (u >= 0 && u < fixed_ - 1) continue;
       if (u >= 0 && !open_rows && !shape_.Extent(u)) continue;
       const int64_t most_vectors =

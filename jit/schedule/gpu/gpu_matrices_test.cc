@@ -399,8 +399,8 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
               HasSubstr("stream %y k/64 216 i/128 j/128 -> y.parts"));
   EXPECT_THAT(made.nest, HasSubstr("phase tasks < 216 {\n    for piece < 2 {"));
   EXPECT_THAT(made.nest, HasSubstr("for turns < min(max("));
-  // 72 tiles on 132 workgroups, by tasks in two rounds; each tile has at most
-  // three parts.
+  // 132 workgroups compute 72 tiles in two rounds of tasks; each tile has at
+  // most three parts.
   made = MakeOn(hopper, Product("1152", "2048", "4096"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 132 i/128 j/256 -> y.parts"));

@@ -23,8 +23,8 @@ struct RowTileFigures {
   int64_t keys_of_block = 1;
   int64_t blocks = 1;
   double share_of_blocks = 1;
-  // How the tile is computed: is_wide and is_ahead mean what they mean in
-  // RowTile, and is_alone what it means in ScheduledRowTile (gpu_row_tile.h).
+  // Properties of the tile, which the fields with the same names in RowTile and
+  // ScheduledRowTile (gpu_row_tile.h) explain.
   bool is_wide = false;
   bool is_ahead = false;
   bool is_alone = false;
