@@ -23,7 +23,7 @@ bool IsWrittenInPlace(const std::string& path);
 
 namespace {
 
-// Calls `call` until no signal interrupts it.
+// Repeats a system call until no signal interrupts it.
 template <typename Call>
 auto Retry(const Call& call) {
   auto result = call();

@@ -31,8 +31,8 @@ enum class Durability {
   // killed. After a loss of power soon afterwards the file may be empty or
   // zeros.
   kSurvivesWriter,
-  // The same holds after a loss of power: the contents are on the disk before
-  // the new name is. Commit takes as long as the disk does.
+  // The contents survive a loss of power, too: they are on the disk before the
+  // new name is. Commit takes as long as the disk does.
   kSurvivesPowerLoss,
 };
 
@@ -59,7 +59,8 @@ class AtomicFileWriter {
 
   int file_ = -1;
   std::string path_;
-  std::string temporary_;  // empty: there is none to remove
+  // path of the temporary file; empty: there is none to remove
+  std::string temporary_;
 };
 
 }  // namespace ember

@@ -51,7 +51,7 @@ TEST(ShortenedTest, LongTextsAreCut) {
   EXPECT_EQ(Shortened("", 0), "");
   EXPECT_EQ(Shortened("abc", 3), "abc");
   EXPECT_EQ(Shortened("abcd", 3), "abc…");
-  // The cut is between characters of UTF-8, and anywhere among other bytes.
+  // Shortened cuts between characters of UTF-8, and anywhere among other bytes.
   EXPECT_EQ(Shortened("aä€", 2), "a…");
   EXPECT_EQ(Shortened("aä€", 3), "aä…");
   EXPECT_EQ(Shortened("aä€", 5), "aä…");
@@ -75,7 +75,8 @@ TEST(UniqueNamesTest, NumbersThatNobodyHas) {
   EXPECT_EQ(from_one.Take("x"), "x_1");
 }
 
-// Each name used to try all numbers before its own, which took hours here.
+// This takes no longer than many different names. If each name tried all
+// numbers before its own, it would take hours.
 TEST(UniqueNamesTest, VeryManyAlike) {
   UniqueNames names;
   std::string last;

@@ -17,7 +17,7 @@
 
 namespace ember {
 
-// Views the same bytes as the other type.
+// Returns a view of the bytes as text.
 inline std::string_view AsText(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -33,7 +33,7 @@ class ByteCursor {
   uint64_t position() const { return position_; }
   uint64_t remaining() const { return ok_ ? bytes_.size() - position_ : 0; }
 
-  // width: 0 to 8 bytes.
+  // Reads an unsigned number. width: 0 to 8 bytes.
   uint64_t Unsigned(int width) {
     const std::span<const uint8_t> bytes = Take(static_cast<uint64_t>(width));
     uint64_t value = 0;

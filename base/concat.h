@@ -52,7 +52,7 @@ class ConcatPiece {
     const std::string* string_;
     uintptr_t low_;
   };
-  uintptr_t high_;  // the size of a text
+  uintptr_t high_;  // size of a text in bytes
   Kind kind_;
 };
 

@@ -17,7 +17,7 @@ float RoundToOdd(double value) {
     return nearest;
   uint32_t bits = std::bit_cast<uint32_t>(nearest);
   if (std::fabs(static_cast<double>(nearest)) > std::fabs(value))
-    bits -= 1;  // truncate
+    bits -= 1;  // truncates
   return std::bit_cast<float>(bits | 1);
 }
 
@@ -59,7 +59,7 @@ uint32_t Encode(float value, const FloatFormat& format) {
   const int shift = 23 - format.mantissa_bits;
   const uint32_t past_finite = static_cast<uint32_t>(format.past_finite);
   uint32_t code = past_finite;
-  if (size > 0x7f800000) {  // a NaN stays a quiet NaN
+  if (size > 0x7f800000) {  // a NaN becomes a quiet NaN
     code = static_cast<uint32_t>(format.quiet_nan) |
            ((size >> shift) & ((uint32_t{1} << format.mantissa_bits) - 1));
   } else if (ExponentShift(format) != 0 &&

@@ -42,7 +42,8 @@ class Field {
       for (size_t j = 0; j < 16; ++j)
         products[i + j] += a.digits_[i] * b.digits_[j];
     }
-    // 2^256 equals 38 modulo p.
+    // Digits from 2^256 on are multiplied by 38, because 2^256 equals 38 modulo
+    // p.
     Field result;
     for (size_t i = 0; i < 15; ++i)
       result.digits_[i] = products[i] + 38 * products[i + 16];
@@ -89,7 +90,7 @@ class Field {
     }
     return result;
   }
-  // p - 2 = 2^255 - 1 - 20.
+  // Returns the inverse, which is the power p - 2 = 2^255 - 1 - 20.
   Field Inverse() const { return Power(255, 20); }
 
  private:
@@ -120,7 +121,7 @@ struct Point {
   Field x, y = Field(1), z = Field(1), t;  // the neutral element
 };
 
-// RFC 8032, 5.1.4.
+// Adds two points (RFC 8032, 5.1.4).
 Point operator+(const Point& p, const Point& q) {
   const Field a = (p.y - p.x) * (q.y - q.x);
   const Field b = (p.y + p.x) * (q.y + q.x);
@@ -130,7 +131,7 @@ Point operator+(const Point& p, const Point& q) {
   return {e * f, g * h, f * g, e * h};
 }
 
-// Multiplies by a little-endian scalar.
+// Multiplies a point by a little-endian scalar.
 Point Multiply(const Point& point, std::span<const uint8_t, 32> scalar) {
   Point result;
   for (int bit = 255; bit >= 0; --bit) {
@@ -157,7 +158,7 @@ std::optional<Point> PointOf(const std::array<uint8_t, 32>& bytes) {
   const Field u = y * y - Field(1);
   const Field v = CurveD() * y * y + Field(1);
   const Field v3 = v * v * v;
-  // (p - 5) / 8 = 2^252 - 1 - 2.
+  // The exponent is (p - 5) / 8 = 2^252 - 1 - 2.
   Field x = u * v3 * (u * v3 * v3 * v).Power(252, 2);
   const Field square = v * x * x;
   if (!(square == u)) {
@@ -186,7 +187,8 @@ bool IsBelowOrder(std::span<const uint8_t, 32> number) {
   return false;
 }
 
-// Reduces a digest, read as a little-endian number, bit by bit.
+// Returns the digest, as a little-endian number, modulo the order. It reduces
+// bit by bit.
 std::array<uint8_t, 32> ModuloOrder(const Sha512Digest& digest) {
   std::array<uint8_t, 32> rest = {};
   for (int bit = 511; bit >= 0; --bit) {

@@ -14,7 +14,7 @@
 
 namespace ember {
 
-using Ed25519Key = std::array<uint8_t, 32>;  // public key
+using Ed25519Key = std::array<uint8_t, 32>;  // a public key
 using Ed25519Signature = std::array<uint8_t, 64>;
 
 bool VerifyEd25519(const Ed25519Key& key, std::span<const uint8_t> message,

@@ -1,5 +1,5 @@
-// The vectors are those of RFC 8032, 7.1, and of FIPS 180-4's examples.
-// tools/sign_test compares with libsodium.
+// Tests signatures with the vectors of RFC 8032, 7.1, and SHA-512 with FIPS
+// 180-4's examples. tools/sign_test compares with libsodium.
 #include "base/ed25519.h"
 
 #include <algorithm>

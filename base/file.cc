@@ -59,7 +59,8 @@ StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
   if (file.get() < 0) return FileError("open", path, errno);
   EMBER_ASSIGN_OR_RETURN(const uint64_t size, RegularFileSize(file, path));
   MappedFile mapped;
-  if (size == 0) return mapped;  // an empty mapping is an error to the system
+  // returns here because the system refuses an empty mapping
+  if (size == 0) return mapped;
   if (size > SIZE_MAX / 2) return FileError("map", path, EFBIG);
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (data == MAP_FAILED) return FileError("map", path, errno);

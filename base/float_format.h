@@ -18,7 +18,7 @@
 namespace ember {
 
 struct FloatFormat {
-  int bits;  // sign, exponent and mantissa together
+  int bits;  // number of bits: sign, exponent and mantissa together
   int mantissa_bits;
   int bias;
   // `past_finite`: the smallest bit pattern that is not finite, without the
@@ -33,9 +33,9 @@ struct FloatFormat {
 
 // Mantissa bits of each type; 0 for types that are no floats.
 inline constexpr uint8_t kMantissaBits[] = {
-    0,  0, 0,  0,  0, 0, 0, 0, 0,  // bool, i8 ... u64
-    10, 7, 23, 52,                 // f16, bf16, f32, f64
-    3,  2                          // f8e4m3fn, f8e5m2
+    0,  0, 0,  0,  0, 0, 0, 0, 0,  // mantissa bits of bool, i8 ... u64
+    10, 7, 23, 52,                 // mantissa bits of f16, bf16, f32, f64
+    3,  2                          // mantissa bits of f8e4m3fn, f8e5m2
 };
 static_assert(sizeof(kMantissaBits) == kDTypeCount);
 

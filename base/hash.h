@@ -21,7 +21,7 @@ inline uint64_t HashString(std::string_view text, uint64_t seed = 0) {
   return HashBytes(text.data(), text.size(), seed);
 }
 
-// Spreads a value over all bits; a bijection.
+// Returns a number that depends on all bits of the value; a bijection.
 constexpr uint64_t HashMix(uint64_t value) {
   value ^= value >> 33;
   value *= 0xff51afd7ed558ccdULL;
@@ -31,7 +31,8 @@ constexpr uint64_t HashMix(uint64_t value) {
   return value;
 }
 
-// Order matters: HashCombine(a, b) != HashCombine(b, a).
+// Combines two hashes. The order matters: HashCombine(a, b) != HashCombine(b,
+// a).
 constexpr uint64_t HashCombine(uint64_t seed, uint64_t value) {
   return HashMix(seed * 0x9e3779b97f4a7c15ULL +
                  HashMix(value + 0x2545f4914f6cdd1dULL));

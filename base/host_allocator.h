@@ -15,8 +15,8 @@ namespace ember {
 
 struct HostAllocator {
   void* context = nullptr;
-  // Returns null if there is no memory. The contents are unspecified; the
-  // alignment is a power of two.
+  // Allocates memory. Returns null if there is none. The contents are
+  // unspecified; the alignment is a power of two.
   void* (*allocate)(void* context, size_t bytes, size_t alignment) = nullptr;
   void (*release)(void* context, void* memory, size_t bytes) = nullptr;
 

@@ -22,9 +22,9 @@ namespace ember {
 
 class Interrupt {
  public:
-  // Forgets why the last run was stopped. The deadline is in nanoseconds of
-  // std::chrono's steady clock; 0 means none. The message of a missed deadline
-  // names `seconds`.
+  // Begins a run: forgets why the last run was stopped. The deadline is in
+  // nanoseconds of std::chrono's steady clock; 0 means none. The message of a
+  // missed deadline names `seconds`.
   void Start(int64_t deadline_ns = 0, double seconds = 0);
   // Ends the current run. Does nothing if none is running.
   void Cancel() { Stop(kCancelled); }
@@ -33,13 +33,14 @@ class Interrupt {
     if (state_.load(std::memory_order_relaxed) != kRuns) return true;
     return deadline_ns_ != 0 && IsLate();
   }
-  // Returns Cancelled, or ResourceExhausted if the deadline was missed.
+  // Returns the reason for the stop: Cancelled, or ResourceExhausted if the
+  // deadline was missed. OK if the run was not stopped.
   Status status() const;
 
  private:
   enum State : uint8_t { kRuns, kCancelled, kLate };
 
-  // Keeps the first reason.
+  // Notes the reason for a stop. Only the first reason is kept.
   void Stop(State reason) const;
   bool IsLate() const;
 

@@ -21,7 +21,7 @@ bool FillMemory(void* data, uint8_t value, int64_t bytes,
 inline bool ClearMemory(void* data, int64_t bytes, const Interrupt* interrupt) {
   return FillMemory(data, 0, bytes, interrupt);
 }
-// from and to must not overlap.
+// Copies bytes. `from` and `to` must not overlap.
 bool CopyMemory(void* to, const void* from, int64_t bytes,
                 const Interrupt* interrupt);
 

@@ -42,9 +42,11 @@ struct Token {
   };
   Kind kind = kEnd;
   std::string_view
-      text;  // source text: a string includes its quotes, a sigil its sign
+      // source text of the token: a string includes its quotes, a sigil its
+      // sign
+      text;
   int line = 1;
-  int column = 1;  // in bytes, from 1
+  int column = 1;  // column of the token in bytes, from 1
 
   bool Is(std::string_view expected) const {
     return kind != kString && text == expected;
@@ -61,10 +63,12 @@ class Lexer {
   Token Next();
   bool Accept(std::string_view text);
   Status Expect(std::string_view text);
-  // `what` describes the expected token in the error message: "a name".
+  // Reads a token of the kind, or returns an error. `what` describes the
+  // expected token in the error message: "a name".
   StatusOr<Token> Expect(Token::Kind kind, std::string_view what);
   StatusOr<Token> ExpectSigil(char sign, std::string_view what);
-  // Reads [-] integer, within 64 bits.
+  // Reads an integer with an optional minus sign, within 64 bits. `what`
+  // describes it in the error message.
   StatusOr<int64_t> ExpectInteger(std::string_view what);
   bool AtEnd() const { return current_.kind == Token::kEnd; }
 
@@ -95,7 +99,7 @@ StatusOr<uint64_t> IntegerValue(const Token& token);
 // Returns the bytes of a string token; an error for an unknown escape or a
 // missing quote.
 StatusOr<std::string> StringValue(const Token& token);
-// Quotes and escapes bytes: the inverse of StringValue.
+// Returns the bytes quoted and escaped: the inverse of StringValue.
 std::string QuoteString(std::string_view bytes);
 
 }  // namespace ember

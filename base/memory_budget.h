@@ -14,12 +14,12 @@
 
 namespace ember {
 
-// Thread-safe.
+// A limit that operations charge. Thread-safe.
 class MemoryBudget {
  public:
   virtual ~MemoryBudget() = default;
-  // Returns ResourceExhausted, with one line that names the limit, if that is
-  // too much.
+  // Counts bytes. Returns ResourceExhausted, with one line that names the
+  // limit, if they exceed the limit.
   virtual Status Charge(int64_t bytes) = 0;
   virtual void Discharge(int64_t bytes) = 0;
 };

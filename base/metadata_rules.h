@@ -27,7 +27,8 @@ inline constexpr size_t kMaxMetadataValueBytes = size_t{1} << 20;
 // Largest number of bytes of all keys and values together.
 inline constexpr size_t kMaxMetadataBytes = size_t{1} << 24;
 
-// True if the text is not empty, not too long, and a metadata text.
+// True if the text can be a key: it is not empty, not too long, and a metadata
+// text.
 bool IsMetadataKey(std::string_view key);
 // True if the text is UTF-8 without a zero byte.
 bool IsMetadataText(std::string_view text);

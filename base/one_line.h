@@ -12,7 +12,7 @@
 
 namespace ember {
 
-// Writes control characters as \xNN.
+// Returns the text with control characters written as \xNN.
 std::string OnOneLine(std::string_view text);
 
 }  // namespace ember

@@ -13,8 +13,8 @@ namespace ember {
 
 namespace {
 
-// These hints exist since Linux 5.14; headers of older systems do not name
-// them.
+// Numbers of hints to madvise. The hints exist since Linux 5.14; headers of
+// older systems do not name them.
 constexpr int kPopulateRead = 22, kPopulateWrite = 23;
 
 uintptr_t PageBytes() { return static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)); }

@@ -19,8 +19,9 @@ namespace ember {
 
 void ReadAhead(std::span<const uint8_t> bytes);
 
-// Touches at most 64 MiB, as a caller that asks for more may never use all of
-// it. Does nothing below 64 KiB, which is not worth a system call.
+// Brings in the pages of memory that is about to be written. It touches at most
+// 64 MiB, as a caller that asks for more may never use all of it, and does
+// nothing below 64 KiB, which is not worth a system call.
 void TouchPages(void* memory, size_t bytes);
 
 }  // namespace ember

@@ -37,7 +37,7 @@ class ParallelRunner {
  public:
   virtual ~ParallelRunner() = default;
   // Returns the number of threads that may call the function at once, at least
-  // 1. Workers are numbered below it.
+  // 1. Workers are numbered from 0 to this number minus 1.
   virtual int worker_count() const = 0;
   // Calls function(chunk, worker) once for each chunk in [0, chunk_count), on
   // any workers, in any order; returns when all are done. The caller's thread
@@ -67,7 +67,8 @@ class SerialRunner final : public ParallelRunner {
 // are then left out.
 class InterruptibleRunner final : public ParallelRunner {
  public:
-  // Both must outlive this object.
+  // Makes a runner that calls `runner`. Both arguments must outlive this
+  // object.
   InterruptibleRunner(ParallelRunner& runner, const Interrupt& interrupt)
       : runner_(runner), interrupt_(interrupt) {}
   int worker_count() const override { return runner_.worker_count(); }

@@ -19,7 +19,7 @@ namespace ember {
 // Appends texts and integers; two spaces per level at the start of each line.
 class Printer {
  public:
-  // Indents what is printed while it lives.
+  // Indents the lines that are printed while the object lives.
   class Indent {
    public:
     explicit Indent(Printer& printer) : printer_(printer) { ++printer_.level_; }

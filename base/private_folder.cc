@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kUnfinished = "unfinished-";
 
-// Closes the descriptor on every path out of a function.
+// Owns a file descriptor, and closes it on every path out of a function.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -42,7 +42,7 @@ int OpenAt(int folder, const char* name, int flags, mode_t mode = 0) {
   return file;
 }
 
-// Returns the reason why others may change the file, or "".
+// Returns the reason why other users may change the file, or "".
 std::string WhyOthersMayChange(const struct stat& info) {
   if (info.st_uid != ::geteuid()) {
     return Concat({"expected this user (", ::geteuid(),
@@ -58,7 +58,8 @@ std::string WhyOthersMayChange(const struct stat& info) {
   return "";
 }
 
-// Errors are ignored here: they show when the folder is opened.
+// Makes the folder and those around it. Errors are ignored here: they show when
+// the folder is opened.
 void MakeFolders(const std::string& path) {
   for (size_t end = path.find('/', 1); end != std::string::npos;
        end = path.find('/', end + 1))
@@ -97,7 +98,7 @@ std::optional<std::string> ReadAll(int descriptor, size_t size) {
   return contents;
 }
 
-// Opens for reading; returns -1 if the file may not be used.
+// Opens a file for reading; returns -1 if the file may not be used.
 int OpenTrusted(int folder, const std::string& name, int64_t max_bytes,
                 bool is_secret, int64_t* size) {
   Descriptor file(
@@ -231,7 +232,7 @@ std::vector<PrivateFolder::File> PrivateFolder::List() const {
   if (descriptor.get() < 0) return files;
   DIR* const list = ::fdopendir(descriptor.get());
   if (list == nullptr) return files;
-  descriptor.Release();  // closed with the list
+  descriptor.Release();  // the descriptor is closed with the list
   while (const dirent* entry = ::readdir(list)) {
     struct stat info;
     if (::fstatat(descriptor_, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) !=

@@ -40,8 +40,9 @@ class PrivateFolder {
   }
   ~PrivateFolder();
 
-  // Returns nothing if there is no such file, if it is larger, if others may
-  // have written it (is_secret: or may read it), or if it cannot be read.
+  // Reads a file. Returns nothing if there is no such file, if it has more than
+  // max_bytes, if other users may have written it (is_secret: or may read it),
+  // or if it cannot be read.
   std::optional<std::string> Read(const std::string& name, int64_t max_bytes,
                                   bool is_secret = false) const;
   // Reads the file like Read, and marks it as used now.
@@ -50,16 +51,16 @@ class PrivateFolder {
   // Writes a file with mode 0600 in place of an existing one.
   Status Replace(const std::string& name, std::string_view contents,
                  Durability durability = Durability::kSurvivesWriter) const;
-  // Writes a file only if it does not exist, which is no error. The contents
-  // survive a loss of power.
+  // Writes a file only if it does not exist; an existing file is no error. The
+  // contents survive a loss of power.
   Status Create(const std::string& name, std::string_view contents) const;
   void Remove(const std::string& name) const;
 
   struct File {
     std::string name;
     int64_t bytes = 0;
-    int64_t used_ns = 0;  // time of the last write or use
-    // a temporary file of a writer that is active or was killed
+    int64_t used_ns = 0;  // time of the last write or use in nanoseconds
+    // True for a temporary file of a writer that is active or was killed.
     bool is_unfinished = false;
   };
   // Returns the files that Replace and Create made, in no order.
@@ -73,10 +74,10 @@ class PrivateFolder {
   Status Error(const char* what, int error) const;
 
   int descriptor_ = -1;
-  std::string path_;  // used in messages
+  std::string path_;  // path of the folder, for messages
 };
 
-// Returns unpredictable bytes.
+// Returns that many unpredictable bytes from the system.
 StatusOr<std::string> RandomBytes(size_t count);
 
 }  // namespace ember

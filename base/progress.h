@@ -28,7 +28,8 @@ namespace ember {
 struct ProgressEvent {
   // Name of the work: "import", "compile" or "kernels".
   std::string_view stage;
-  // The operator, pass or dispatch that begins now. Valid during the call.
+  // Name of the operator, pass or dispatch that begins now. Valid during the
+  // call.
   std::string_view item;
   // `done`: finished steps of the stage. `total`: number of steps as far as is
   // known, which may grow; 0 if unknown.
@@ -39,7 +40,7 @@ struct ProgressEvent {
 class Progress {
  public:
   virtual ~Progress() = default;
-  // Returns false to stop the work.
+  // Receives an event before a step begins. Returns false to stop the work.
   virtual bool Report(const ProgressEvent& event) = 0;
 };
 

@@ -45,7 +45,8 @@ constexpr uint64_t kInitial[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b,
                                   0x510e527fade682d1, 0x9b05688c2b3e6c1f,
                                   0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
 
-// The number of rounds, and the distances of rotations and shifts.
+// The parameters of a hash function with this word size: the number of rounds,
+// and the distances of rotations and shifts.
 template <typename Word>
 struct Rules;
 template <>

@@ -17,7 +17,7 @@
 
 namespace ember {
 
-// `Word` is uint32_t or uint64_t.
+// Computes SHA-256 or SHA-512. `Word` is uint32_t or uint64_t.
 template <typename Word>
 class Sha2 {
  public:
@@ -33,7 +33,7 @@ class Sha2 {
   void AddBlock(const uint8_t* block);
 
   Word state_[8];
-  uint8_t rest_[kBlock];  // the last block as far as it is filled
+  uint8_t rest_[kBlock];  // bytes of the last block, as far as it is filled
   size_t rest_size_ = 0;
   uint64_t size_ = 0;
 };

@@ -22,14 +22,15 @@ Sha256Digest Sha256(std::initializer_list<std::string_view> parts);
 Sha256Digest HmacSha256(std::string_view secret,
                         std::initializer_list<std::string_view> parts);
 
-// Compares in a time that does not depend on where the digests differ, so that
-// an attacker cannot guess a code byte by byte.
+// True if the digests are equal. The comparison takes a time that does not
+// depend on where the digests differ, so that an attacker cannot guess a code
+// byte by byte.
 bool IsSameSecret(const Sha256Digest& a, const Sha256Digest& b);
 
 inline std::string_view BytesOf(const Sha256Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
-// Returns 64 hexadecimal digits.
+// Returns the digest as 64 hexadecimal digits.
 std::string ToHex(const Sha256Digest& digest);
 
 }  // namespace ember

@@ -1,4 +1,5 @@
-// Test vectors of FIPS 180-4's examples and of RFC 4231.
+// Tests SHA-256 and its authentication codes with the vectors of FIPS 180-4's
+// examples and of RFC 4231.
 #include "base/sha256.h"
 
 #include <string>

@@ -13,8 +13,9 @@
 
 namespace ember {
 
-// Largest lengths of the names of values and nodes, and of where a node is in
-// nested calls. Only people read them, and there may be millions.
+// Largest number of bytes of the names of values and nodes, and of the texts
+// that say where a node is in nested calls. Only people read them, and there
+// may be millions.
 inline constexpr size_t kLongestName = 256, kLongestOrigin = 512;
 
 // Returns a text of more than `most` bytes cut to at most `most` bytes, with

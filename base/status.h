@@ -28,9 +28,9 @@ enum class StatusCode : uint8_t {
   kDataLoss,           // a file is truncated or corrupt
   kResourceExhausted,  // a limit was exceeded, or memory ran out
   kFailedPrecondition,
-  // our bug, reported instead of crashing a process that must stay alive
+  // a bug of Ember, reported as a status because the process must stay alive
   kInternal,
-  kCancelled,  // the caller asked for it
+  kCancelled,  // the caller requested the end of the work
 };
 
 std::string_view StatusCodeName(StatusCode code);
@@ -58,7 +58,7 @@ class [[nodiscard]] Status {
   std::string_view message() const {
     return state_ ? std::string_view(state_->message) : std::string_view();
   }
-  // Returns "INVALID_ARGUMENT: message", or "OK".
+  // Returns a text such as "INVALID_ARGUMENT: message", or "OK".
   std::string ToString() const;
   // Returns the same error with "prefix: " before its message; OK stays OK.
   Status WithContext(std::string_view prefix) const;

@@ -22,7 +22,8 @@ std::optional<int64_t> TargetText::Number(std::string_view feature) const {
     const char* const end = found.data() + found.size();
     const auto [at, error] = std::from_chars(found.data(), end, value);
     const bool is_kilo = at + 1 == end && *at == 'K';
-    // Any other text makes this the prefix of a longer name.
+    // If any other text follows the feature's name, the name is only a prefix
+    // of a longer one.
     if (!found.empty() && (error != std::errc() || (at != end && !is_kilo)))
       return;
     number = is_kilo && value < INT64_MAX >> 10 ? value << 10 : value;

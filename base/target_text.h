@@ -31,7 +31,7 @@ class TargetText {
   // no number.
   std::optional<int64_t> Number(std::string_view feature) const;
 
-  // Calls visit(feature) for each feature, as written.
+  // Calls visit(feature) for each feature, as written in the text.
   template <typename Visitor>
   void ForEachFeature(Visitor&& visit) const {
     std::string_view rest = text_;

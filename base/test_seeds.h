@@ -23,8 +23,8 @@ namespace ember {
 struct SeedRange {
   uint64_t begin = 0;
   uint64_t end = 0;
-  // True if EMBER_SEED asks for one seed, so that a test need not have seen
-  // enough different cases.
+  // True if EMBER_SEED selects one seed. A test then need not have seen enough
+  // different cases.
   bool is_replay = false;
 };
 

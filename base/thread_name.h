@@ -6,7 +6,8 @@
 
 namespace ember {
 
-// Linux keeps the first 15 characters; other systems ignore the call.
+// Sets the name of the calling thread. Linux keeps the first 15 characters;
+// other systems ignore the call.
 void NameThisThread(const char* name);
 
 }  // namespace ember

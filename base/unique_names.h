@@ -17,7 +17,8 @@ namespace ember {
 
 class UniqueNames {
  public:
-  // `first` is the first number that is added to a name.
+  // Makes an object without taken names. `first` is the first number that is
+  // added to a name.
   explicit UniqueNames(int first = 2) : before_first_(first - 1) {}
 
   // Marks a name as taken; it may be taken already.

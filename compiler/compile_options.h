@@ -15,7 +15,7 @@
 namespace ember::compiler {
 
 struct CompileOptions {
-  // Pins dims: symbol name → extent.
+  // Extents of symbols that are pinned, by the symbol's name.
   std::map<std::string, int64_t> symbols;
   // Names of stages to leave out (see PrintPipeline). A stage behind the passes
   // cannot be left out; its optimisations are switched off instead. Unknown
@@ -28,9 +28,9 @@ struct CompileOptions {
   std::string dump_after;
   std::function<void(std::string_view pass, int number, std::string_view text)>
       dump;
-  // Called after each pass with the milliseconds it took.
+  // Called after each pass with the milliseconds that the pass took.
   std::function<void(std::string_view pass, double milliseconds)> timing;
-  // Called before each pass, with the stage "compile"; may be null.
+  // Receives an event before each pass, with the stage "compile"; may be null.
   Progress* progress = nullptr;
   std::string producer = "ember";
 };

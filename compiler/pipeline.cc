@@ -68,10 +68,11 @@ constexpr Lowering kEmit = {
 // --- the list ---
 
 constexpr Stage kPipeline[] = {
-    // It is the first, so that the model alone decides what is rounded.
+    // This pass is first, so that the set of rounded values follows from the
+    // model alone.
     {"widen-chains", "chains of f16 and bf16 are computed in f32", WidenChains},
     {"simplify", "drops operations that compute nothing", Simplify},
-    // This comes before folding, while weights are still bytes.
+    // This pass comes before folding, while weights are still bytes.
     {"dequantize-late", "quantizers' float operators compute with integers",
      DequantizeLate},
     {"hoist-scales",
@@ -84,16 +85,16 @@ constexpr Stage kPipeline[] = {
     // them.
     {"capture-constants", "constants that regions use become theirs",
      CaptureConstants},
-    // This comes before transposes move, so that equal transposes of one value
-    // are merged.
+    // This pass comes before transposes move, so that equal transposes of one
+    // value are merged.
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"sink-transposes",
      "moves transposes down until they cancel: channels-last throughout",
      SinkTransposes},
     {"simplify", "what the moved transposes left", Simplify},
-    // This folds the weights' own transposes; fold-scales looks for constant
-    // weights.
+    // This pass folds the weights' own transposes; fold-scales looks for
+    // constant weights.
     {"fold-constants", "constants that were transposed", FoldConstants, nullptr,
      /*is_of_all_regions=*/true},
     {"fold-pads", "zero pads become the padding of convolutions and windows",
@@ -104,19 +105,20 @@ constexpr Stage kPipeline[] = {
      NarrowProducts},
     {"fold-constants", "scaled weights, biases, sums of weights", FoldConstants,
      nullptr, /*is_of_all_regions=*/true},
-    // This comes after all passes that would fold them again.
+    // This pass comes after all passes that would fold its casts again.
     {"narrow-weights", "weights that narrow floats hold are stored so",
      NarrowWeights},
     {"index-comparisons", "masks compare indices, not constants that count",
      UseIndicesInComparisons},
-    // It runs when nothing folds its indices to constants any more.
+    // This pass comes behind those that would fold the indices to constants.
     {"split-searches", "arg searches along rows become two reductions",
      SplitSearches},
     {"simplify", "what folding left", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
-    // It runs when unused operations are gone: what is left is computed.
+    // This pass comes behind those that drop operations: only divisions that
+    // are left count.
     {"check-divisors",
      "refuses integers divided by a constant 0; disabled: they give 0",
      CheckDivisors, nullptr, /*is_of_all_regions=*/true},
@@ -129,7 +131,8 @@ constexpr Stage kPipeline[] = {
 
 // --- the runner ---
 
-// Dumps are for reading: large constants are printed as their hash.
+// Returns the text of a graph for a dump. Dumps are for reading: large
+// constants are printed as their hash.
 std::string TextOf(const graph::Graph& graph) {
   return Print(graph, {.elide_constants = true});
 }
@@ -160,8 +163,8 @@ std::span<const Stage> GraphPipeline() {
   return {std::begin(kPipeline), end};
 }
 
-// Inner regions come first: values that they no longer use are then unused
-// outside, too.
+// Runs a pass on inner regions first: values that they no longer use are then
+// unused outside, too.
 Status RunPass(const Stage& pass, graph::Graph& graph) {
   if (pass.is_of_all_regions) return pass.pass(graph);
   for (graph::Operation* operation : graph.Operations()) {

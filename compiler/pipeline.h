@@ -22,22 +22,23 @@
 
 namespace ember::compiler {
 
-// The name, in dumps, of the graph from which the stages start.
+// Name in dumps of the imported graph, with which the stages start.
 inline constexpr std::string_view kImport = "import";
 
-// The stages in execution order. A pass may be in the list several times.
+// Returns the stages in execution order. A pass may be in the list several
+// times.
 std::span<const Stage> Pipeline();
 
-// The first part of the pipeline: graph to graph.
+// Returns the first part of the pipeline, the stages from graph to graph.
 std::span<const Stage> GraphPipeline();
 
 // Runs one graph pass, on inner regions first, for tests that compare a graph
 // before and after it.
 Status RunPass(const Stage& pass, graph::Graph& graph);
 
-// Errors begin with the name of the stage that returned them; kInternal if the
-// result of a stage does not verify. options.disabled_passes names stages that
-// may be disabled.
+// Runs all stages. Errors begin with the name of the stage that returned them;
+// kInternal if the result of a stage does not verify. options.disabled_passes
+// names stages that may be disabled.
 Status RunPipeline(Compilation& compilation, const CompileOptions& options);
 
 }  // namespace ember::compiler

@@ -36,7 +36,7 @@ class Generator : private tensor::RandomChoices {
 
   RandomMovements Run() {
     std::vector<graph::TensorData> inputs;
-    // The first input gives the symbols their values.
+    // Adds the input that gives the symbols their values.
     inputs.push_back(AddInput({Dim::Symbol("N"), Dim::Symbol("M")}));
     for (int i = 1 + Below(2); i > 0; --i)
       inputs.push_back(AddInput(AnyShape()));
@@ -93,7 +93,8 @@ class Generator : private tensor::RandomChoices {
   graph::ConstantData Elements(int64_t count) {
     std::vector<uint8_t> bytes(
         static_cast<size_t>(count * DTypeByteSize(type_)));
-    // Almost all elements differ, so that a wrong movement shows.
+    // Makes elements that are almost all different, so that a wrong movement
+    // shows.
     const int64_t first = Below(1000);
     for (int64_t i = 0; i < count; ++i) {
       tensor::StoreElement(
@@ -137,7 +138,8 @@ class Generator : private tensor::RandomChoices {
     return permutation;
   }
 
-  // Splits and merges dims, and removes and adds dims of extent 1.
+  // Returns a random shape for a reshape: it splits and merges dims, and
+  // removes and adds dims of extent 1.
   Shape Reshaped(const Shape& from) {
     Shape shape;
     for (const Dim& dim : from) {
@@ -267,7 +269,7 @@ class Generator : private tensor::RandomChoices {
   }
 
   void AddOperation() {
-    // Most graphs are chains.
+    // The operand is mostly the last value, so that most graphs are chains.
     Value* const x = Chance(4) ? Pick(values_) : values_.back();
     const int rank = x->rank();
     if (rank == 0) {

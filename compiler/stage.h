@@ -30,7 +30,7 @@ struct Compilation {
   Compilation& operator=(const Compilation&) = delete;
 
   graph::Graph graph;
-  std::string producer;  // the module names this as its maker
+  std::string producer;  // maker of the module, which the module names
   FusionPlan plan;
   vm::ModuleDefinition module;
 };
@@ -38,20 +38,21 @@ struct Compilation {
 // Functions that run, check and dump a stage whose result is no graph.
 struct Lowering {
   Status (*run)(Compilation& compilation);
-  // Runs instead if the stage is disabled; null if it cannot be.
+  // Function that is called in place of `run` if the stage is disabled; null if
+  // it cannot be disabled.
   Status (*run_disabled)(Compilation& compilation);
   Status (*verify)(const Compilation& compilation);
   std::string (*print)(const Compilation& compilation);
 };
 
-// Either a pass or a lowering.
+// A line of the pipeline. It has either a pass or a lowering.
 struct Stage {
   std::string_view name;
   std::string_view doc;
   Status (*pass)(graph::Graph& graph) = nullptr;
   const Lowering* lowering = nullptr;
-  // The pass is called once, for the outermost graph, and visits the regions
-  // itself. Its limits hold for all of them together.
+  // True: the pass is called once, for the outermost graph, and visits the
+  // regions itself. Its limits hold for all regions together.
   bool is_of_all_regions = false;
 
   bool may_be_disabled() const {

@@ -35,7 +35,7 @@ std::string& BlessFolder() {
 }
 
 struct Case {
-  std::string head;  // comments and the run line
+  std::string head;  // comments and the line that begins with "run:"
   std::vector<std::string> passes;
   std::string input;
   std::string expected;
@@ -106,7 +106,8 @@ TEST(CompilerTextTest, AllFiles) {
     ++count;
     Case test = ReadCase(entry.path());
     const StatusOr<std::string> actual = RunCase(test);
-    // An expectation may be an error.
+    // The actual text is the result or the error, because an expectation may be
+    // an error.
     const std::string text =
         actual.ok() ? *actual : actual.status().ToString() + "\n";
     if (!BlessFolder().empty()) {

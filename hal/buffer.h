@@ -13,8 +13,9 @@ namespace ember::hal {
 // The kind of memory that a caller asks for. A driver may give a better kind,
 // never a worse one.
 enum class MemoryKind : uint8_t {
-  kHostVisible,  // host_data() is not null
-  kDeviceLocal,  // fastest for the device; the host reaches it by copies
+  kHostVisible,  // memory that the host sees: host_data() is not null
+  // memory that is fastest for the device; the host reaches it by copies
+  kDeviceLocal,
 };
 
 class Buffer {
@@ -25,7 +26,8 @@ class Buffer {
 
   // Returns the size in bytes, which is never negative.
   int64_t size() const { return size_; }
-  // 64-byte aligned, or null if the host cannot see the memory.
+  // Returns the address of the memory for the host, 64-byte aligned. Null if
+  // the host cannot see the memory.
   void* host_data() const { return host_data_; }
 
  protected:

@@ -44,13 +44,13 @@ class CommandList {
  public:
   virtual ~CommandList() = default;
 
-  // The ranges must not overlap.
+  // Records a copy. The ranges must not overlap.
   virtual Status Copy(const BufferRange& source, const BufferRange& target) = 0;
   virtual Status Fill(const BufferRange& target, uint8_t value) = 0;
   virtual Status Dispatch(const Executable& executable,
                           const DispatchArguments& arguments) = 0;
-  // Finishes all earlier commands and makes their writes visible before later
-  // commands start.
+  // Records a barrier: it finishes all earlier commands and makes their writes
+  // visible before later commands start.
   virtual Status Barrier() = 0;
 };
 
@@ -58,19 +58,20 @@ class CommandList {
 class Fence {
  public:
   virtual ~Fence() = default;
-  // Blocks, then returns the error of the submission, if any. May be called
+  // Waits for the submission, then returns its error, if any. May be called
   // again.
   virtual Status Wait() = 0;
   // True if the submission is complete, or if nothing can run any more.
   virtual bool done() const = 0;
-  // Waits, then returns the milliseconds that the device took. Unimplemented if
-  // the driver does not know, and without DeviceOptions::timestamps.
+  // Waits for the submission, then returns the milliseconds that the device
+  // took. Unimplemented if the driver does not know the time, and without
+  // DeviceOptions::timestamps.
   virtual StatusOr<double> DeviceMilliseconds() {
     return UnimplementedError("expected a device that takes times, found none");
   }
 };
 
-// Checks that drivers share.
+// The functions below are checks of arguments that drivers share.
 Status CheckRange(std::string_view what, const BufferRange& range);
 Status CheckCopy(const BufferRange& source, const BufferRange& target);
 Status CheckDispatch(const Executable& executable,

@@ -31,23 +31,24 @@ struct DeviceOptions {
   // Number of host threads that compute, including the caller's; 0 means one
   // per core.
   int threads = 0;
-  // Replaces the threads by the application's own; must outlive the device.
+  // Threads of the application, used in place of the device's own; must outlive
+  // the device. Null: own threads.
   ParallelRunner* host_runner = nullptr;
   // Largest number of bytes of all buffers; 0 means no limit.
   int64_t memory_limit = 0;
   // Folder in which drivers that compile executables keep results for later
   // processes, each in a folder of its own. If empty, nothing is kept.
   std::string cache_folder;
-  // Makes the device use its API under that API's own checker, which prints
+  // True: the device uses its API under that API's own checker, which prints
   // errors on stderr; slow. NotFound if there is no checker. Drivers without
-  // such an API ignore it.
+  // such an API ignore this option.
   bool validate = false;
-  // Makes the device behave as if the host did not see its memory, where it
+  // True: the device behaves as if the host did not see its memory, where it
   // could: shares_memory is false, and only buffers of kHostVisible have
   // host_data(). It is for tests of code that copies, on machines without such
-  // a device. Drivers whose memory is the host's ignore it.
+  // a device. Drivers whose memory is the host's ignore this option.
   bool separate_memory = false;
-  // Makes fences report the time that the device took
+  // True: fences report the time that the device took
   // (Fence::DeviceMilliseconds), if the driver can.
   bool timestamps = false;
 };
@@ -55,7 +56,7 @@ struct DeviceOptions {
 struct MemoryStatistics {
   int64_t live_bytes = 0;
   int64_t peak_bytes = 0;
-  int64_t allocations = 0;  // since the device was made
+  int64_t allocations = 0;  // number of allocations since the device was made
   // Peak bytes of buffers that the host cannot see: the device's own memory.
   int64_t hidden_peak_bytes = 0;
 };
@@ -64,8 +65,10 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  virtual std::string_view driver() const = 0;  // "cpu"
-  // Triple and features that kernels are compiled for: "x86_64-linux+avx2".
+  // Returns the driver's name, such as "cpu".
+  virtual std::string_view driver() const = 0;
+  // Returns triple and features that kernels are compiled for, such as
+  // "x86_64-linux+avx2".
   virtual std::string_view target() const = 0;
 
   virtual DeviceLimits limits() const { return {}; }
@@ -85,17 +88,18 @@ class Device {
   // in which they were made, and each sees what earlier ones wrote.
   virtual StatusOr<std::unique_ptr<Fence>> Submit(const CommandList& list) = 0;
 
-  // Returns host threads for tier 0 and host functions. Every driver has them,
-  // if only a single one.
+  // Returns the host threads for tier 0 and host functions. Every driver has
+  // them, if only a single one.
   virtual ParallelRunner& host_runner() = 0;
 };
 
 // A device that could be made, for people who choose one.
 struct DeviceDescription {
-  std::string name;          // for CreateDevice: "cpu", "vulkan:1"
-  std::string text;          // "llvmpipe (LLVM 15.0.6, 256 bits)"
-  std::string target;        // Device::target()
-  int64_t memory_bytes = 0;  // its own or shared memory; 0 if unknown
+  std::string name;  // name for CreateDevice, such as "cpu" or "vulkan:1"
+  // text for people, such as "llvmpipe (LLVM 15.0.6, 256 bits)"
+  std::string text;
+  std::string target;        // result of Device::target()
+  int64_t memory_bytes = 0;  // bytes of its own or shared memory; 0 if unknown
 };
 
 }  // namespace ember::hal

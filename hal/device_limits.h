@@ -9,15 +9,16 @@
 namespace ember::hal {
 
 struct DeviceLimits {
-  // Limit per dimension for every driver: the product of three cannot overflow.
+  // Largest number of chunks per dimension for every driver: the product of
+  // three cannot overflow.
   static constexpr int64_t kMaxChunks = int64_t{1} << 20;
 
   // True if host-visible memory is as good for the device as any, so that
   // copies are useless.
   bool shares_memory = true;
-  // Alignment of the offset of a bound range.
+  // Alignment in bytes of the offset of a bound range.
   int64_t binding_alignment = 1;
-  // Largest length of a bound range.
+  // Largest number of bytes of a bound range.
   int64_t binding_bytes = INT64_MAX;
   int binding_count = INT_MAX;
   int parameter_count = INT_MAX;

@@ -43,7 +43,7 @@ class DeviceLoss {
 
  private:
   std::atomic<bool> is_lost_{false};
-  mutable std::mutex mutex_;  // guards the next line
+  mutable std::mutex mutex_;  // guards status_
   Status error_;
 };
 

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view kEmulated = "emulated";
 
-// The meaning of the number after a feature's name.
+// A value: a number after a feature's name, and the rule by which it is
+// compared.
 struct Value {
   std::string_view name;
   enum class Kind : uint8_t { kAtLeast, kEqual, kLimit, kDescription } kind;
@@ -20,16 +21,18 @@ constexpr Value kValues[] = {
     {"invocations", Value::Kind::kAtLeast},
     {"texels", Value::Kind::kAtLeast},
     {"subgroup", Value::Kind::kEqual},
-    // The driver ends loops after this number of iterations: code with fewer
-    // runs.
+    // "iterations": the driver ends loops after this number of iterations, so
+    // code with fewer iterations runs.
     {"iterations", Value::Kind::kLimit},
     {"processors", Value::Kind::kDescription},
 };
 
-// A permission that code was compiled with; no device reports it.
+// Feature of code that may multiply f32 as tf32. It is a permission that the
+// code was compiled with; no device reports it.
 constexpr std::string_view kPermission = "tf32";
 
-// Splits a family name: "vulkan" and 1.3, "sm_" and 90; suffix: "a".
+// A family name and its version. "vulkan1.3" is "vulkan" and 1.3; "sm_90a" is
+// "sm_" and 90 with the suffix "a".
 struct Family {
   explicit Family(std::string_view name)
       : text(name.substr(0, name.find_first_of("0123456789"))) {
@@ -92,7 +95,7 @@ std::string MissingOnDevice(std::string_view wanted, std::string_view device) {
   code.ForEachFeature([&](std::string_view feature) {
     if (!HasFeature(target, feature)) add(feature);
   });
-  // A requirement that the device has for code.
+  // The device limits the iterations of loops, and the code has no such limit.
   if (target.Number("iterations") && !code.Number("iterations"))
     add("loops of any length");
   if (target.Has(kEmulated) && !code.Has(kEmulated)) add("a real device");

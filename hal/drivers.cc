@@ -11,7 +11,7 @@
 namespace ember::hal {
 namespace {
 
-// A driver with one device.
+// Makes the device of a driver that has only one. Other indices are NotFound.
 template <StatusOr<std::shared_ptr<Device>> (*create)(const DeviceOptions&)>
 StatusOr<std::shared_ptr<Device>> CreateOnly(int index,
                                              const DeviceOptions& options) {

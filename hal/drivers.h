@@ -22,17 +22,18 @@ namespace ember::hal {
 
 struct Driver {
   std::string_view name;
-  // `index` is the number of the device among those of `list`.
+  // Makes a device. `index` is its number among those of `list`.
   StatusOr<std::shared_ptr<Device>> (*create)(int index,
                                               const DeviceOptions& options);
-  // Returns the devices that exist now; the error says why there is none.
+  // Returns the devices that exist now. If there is none, the error says why.
   StatusOr<std::vector<DeviceDescription>> (*list)();
   std::string_view doc;
 };
 
 std::span<const Driver> AllDrivers();
 
-// `device` is a driver's name, for its first device, or "NAME:INDEX".
+// Makes a device. `device` is a driver's name, for the driver's first device,
+// or "NAME:INDEX".
 StatusOr<std::shared_ptr<Device>> CreateDevice(std::string_view device,
                                                const DeviceOptions& options);
 

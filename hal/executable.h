@@ -41,7 +41,7 @@ using HostFunction = void (*)(const int64_t* parameters, void* const* buffers,
 struct BoxMap {
   static constexpr int kMaxDims = 5;
   int binding = 0;
-  int element_bytes = 1;  // 1, 2, 4 or 8
+  int element_bytes = 1;  // bytes of an element: 1, 2, 4 or 8
   int dims = 1;
   // Number of elements along each dim, the outermost first; 1 to 256. A row,
   // which is the innermost dim, has a multiple of 16 bytes.
@@ -55,19 +55,20 @@ struct BoxMap {
 };
 
 struct ExecutableDefinition {
-  std::string name;    // for messages and traces
-  std::string format;  // see above
+  std::string name;    // name for messages and traces
+  std::string format;  // one of the formats that are listed above
   std::span<const uint8_t> code;
-  std::string entry_point;          // in code
-  HostFunction function = nullptr;  // "host-function" only
-  int binding_count = 0;            // buffers
+  std::string entry_point;  // name of the function in `code`
+  // function of the format "host-function"; null for others
+  HostFunction function = nullptr;
+  int binding_count = 0;  // number of buffers
   int parameter_count = 0;
-  // For formats whose code does not say it ("ptx" and similar): invocations of
-  // a workgroup, and bytes of its memory in addition to those that the code
-  // declares.
+  // For formats whose code does not contain it ("ptx" and similar): the number
+  // of invocations of a workgroup along x, y and z. Also the bytes of a
+  // workgroup's memory in addition to those that the code declares.
   std::array<int64_t, 3> workgroup = {1, 1, 1};
   int64_t shared_bytes = 0;
-  // At most DeviceLimits::map_count maps.
+  // Tensor maps of the code, at most DeviceLimits::map_count.
   std::span<const BoxMap> maps;
 };
 

@@ -13,9 +13,9 @@
 
 namespace ember::hal {
 
-// Returns InvalidArgument for negative counts of bindings or parameters,
-// ResourceExhausted for more than the device takes, Unimplemented for tensor
-// maps if the device has none.
+// Checks the counts of a definition. Returns InvalidArgument for negative
+// counts of bindings or parameters, ResourceExhausted for more than the device
+// takes, Unimplemented for tensor maps if the device has none.
 Status CheckCounts(const DeviceLimits& limits,
                    const ExecutableDefinition& definition);
 

@@ -18,10 +18,10 @@ class FreeRanges {
  public:
   explicit FreeRanges(uint64_t bytes);
 
-  // Returns an offset; none if no range is large enough. `alignment` is a power
-  // of two; bytes > 0.
+  // Takes a range and returns its offset; none if no free range is large
+  // enough. `alignment` is a power of two; bytes > 0.
   std::optional<uint64_t> Take(uint64_t bytes, uint64_t alignment);
-  // Returns a range of Take, with the same size.
+  // Gives back a range that Take returned, with the same size.
   void Give(uint64_t offset, uint64_t bytes);
 
   bool is_all_free() const { return free_ == bytes_; }
@@ -31,7 +31,7 @@ class FreeRanges {
   const uint64_t bytes_;
   uint64_t free_;
   std::map<uint64_t, uint64_t>
-      size_at_;  // keyed by offset; no two are adjacent
+      size_at_;  // size of each free range, by its offset; no two are adjacent
 };
 
 }  // namespace ember::hal

@@ -15,15 +15,15 @@ TEST(FreeRangesTest, TakesTheSmallestThatFits) {
   EXPECT_EQ(free.Take(100, 1), 0u);
   EXPECT_EQ(free.Take(300, 1), 100u);
   EXPECT_EQ(free.Take(100, 1), 400u);
-  free.Give(100, 300);                  // 300 free here, 500 at the end
-  EXPECT_EQ(free.Take(200, 1), 100u);   // the smaller one
-  EXPECT_EQ(free.Take(200, 64), 512u);  // 100 are left there
+  free.Give(100, 300);  // 300 bytes are free here, 500 at the end
+  EXPECT_EQ(free.Take(200, 1), 100u);   // the smaller free range is used
+  EXPECT_EQ(free.Take(200, 64), 512u);  // 100 bytes are left there
   EXPECT_EQ(free.Take(600, 1), std::nullopt);
-  free.Give(400, 100);  // next to what is left: one range of 200
+  free.Give(400, 100);  // joins the bytes that are left to one range of 200
   EXPECT_EQ(free.Take(200, 1), 300u);
 }
 
-// Compares with an array of owners.
+// Compares random calls with an array that has an owner for each byte.
 TEST(FreeRangesTest, NoByteHasTwoOwners) {
   const auto seed = static_cast<uint32_t>(TestSeeds(1).begin);
   SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
@@ -50,7 +50,7 @@ TEST(FreeRangesTest, NoByteHasTwoOwners) {
       const auto offset = free.Take(bytes, alignment);
       if (!offset.has_value()) {
         ++refused;
-        // There must be no room anywhere.
+        // A request was refused, so no range of that size may be free.
         for (uint64_t at = 0; at + bytes <= kBytes; at += alignment) {
           bool has_room = true;
           for (uint64_t i = at; i < at + bytes && has_room; ++i)
@@ -75,7 +75,7 @@ TEST(FreeRangesTest, NoByteHasTwoOwners) {
   EXPECT_GT(refused, 0);
   for (const Piece& piece : pieces) free.Give(piece.offset, piece.bytes);
   EXPECT_TRUE(free.is_all_free());
-  EXPECT_EQ(free.Take(kBytes, 1), 0u);  // one range again
+  EXPECT_EQ(free.Take(kBytes, 1), 0u);  // all bytes are one range again
 }
 
 }  // namespace

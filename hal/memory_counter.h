@@ -19,11 +19,12 @@ namespace ember::hal {
 
 class MemoryCounter {
  public:
-  // `limit` is in bytes; 0 means none.
+  // Makes a counter at 0. `limit` is in bytes; 0 means none.
   explicit MemoryCounter(int64_t limit)
       : limit_(limit > 0 ? limit : INT64_MAX) {}
 
-  // `is_hidden` is true if the host cannot see the memory.
+  // Counts bytes, or returns an error if they exceed the limit. `is_hidden` is
+  // true if the host cannot see the memory.
   Status Take(int64_t bytes, bool is_hidden = false) {
     if (bytes < 0) {
       return InvalidArgumentError(

@@ -14,10 +14,12 @@
 
 namespace ember::jit {
 
-// Returns all rows, in the order in which they are asked.
+// Returns all rows of the table, in the order in which they are asked if they
+// serve a target.
 std::span<const Backend* const> Backends();
 
-// target: base/target_text.h.
+// Returns the first back end that serves the target. target: in the form of
+// base/target_text.h.
 const Backend& BackendFor(std::string_view target);
 
 }  // namespace ember::jit

@@ -29,7 +29,8 @@ TEST(Backends, EachTargetHasItsOwn) {
     EXPECT_EQ(BackendFor(processor.target).name, "cpu") << processor.target;
 }
 
-// The last row serves all remaining targets; no other may serve another's.
+// The last row serves all remaining targets. No two other rows may serve the
+// same target.
 TEST(Backends, RowsAreApart) {
   std::set<std::string_view> names;
   int takers_of_nothing = 0;

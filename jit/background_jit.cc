@@ -21,7 +21,8 @@ namespace {
 CompileQueue::Options QueueOptionsOf(const JitOptions& options) {
   if (options.threads > 0)
     return {.threads = options.threads, .niceness = NicenessOf(options.place)};
-  // There is a thread for each run that waits for its kernel, or has waited.
+  // Without threads in the background, runs wait for their kernels; each such
+  // run needs a thread, also if it has stopped waiting.
   const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
   return {.threads = static_cast<int>(cores), .niceness = 0};
 }

@@ -28,7 +28,8 @@ std::unique_ptr<vm::Session> NewSession(
   return *vm::Session::Create(module, options);
 }
 
-// Sample "loop" adds a bias three times: zeros become `expected` values.
+// Runs the sample "loop" on zeros, to which it adds a bias three times, and
+// returns the results.
 std::vector<float> RunLoop(vm::Session& session, int64_t rows) {
   const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {rows, 4});
   std::vector<vm::Tensor> results;
@@ -46,7 +47,8 @@ bool HasWritableCode() {
   return false;
 }
 
-// The parameter: true if sessions measure their kernels, and leave slow ones.
+// The parameter is true if sessions measure their kernels, and stop using slow
+// ones.
 class BackgroundJitTest : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, BackgroundJitTest, testing::Bool(),
                          [](const auto& info) {
@@ -77,7 +79,8 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
       }
     });
   }
-  // Waits until there is a kernel for all shapes and one for each of the three.
+  // Waits until there is a kernel for all shapes and one for each of the three
+  // shapes.
   const auto& slot = tiering->slot(0);
   for (const vm::KernelSlot::Kernels* kernels = nullptr;
        kernels == nullptr || kernels->list.size() < 4;
@@ -103,7 +106,7 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
   EXPECT_EQ(session->Profile()[0].tier, 1);
 }
 
-// Holds the first kernel back until it is released.
+// A wrapper that holds the first kernel back until it is released.
 class Holder : public KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(
@@ -142,11 +145,12 @@ TEST(BackgroundJit, CancelEndsRunsThatWaitForTheirKernel) {
   });
   const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {2, 4});
   std::vector<vm::Tensor> results;
-  // If cancelling did not end the wait, this would hang.
+  // If cancelling did not end the wait, the test would hang.
   const Status status = session->Run({&x, 1}, &results);
   canceller.join();
   EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.ToString();
-  // The session continues without the kernel, and uses it once it is there.
+  // The session continues without the kernel, and uses the kernel once it is
+  // made.
   const std::vector<float> expected = RunLoop(*NewSession(module, nullptr), 2);
   EXPECT_EQ(RunLoop(*session, 2), expected);
   EXPECT_EQ(session->Profile()[0].tier, 0);
@@ -180,7 +184,7 @@ TEST(BackgroundJit, ClosingDropsWhatWaits) {
   });
   jit->reset();
   tiering.reset();
-  session.reset();  // held the last reference to both
+  session.reset();  // the session held the last reference to both
   releaser.join();
   const auto* kernels = slot->kernels();
   EXPECT_LE(kernels == nullptr ? 0 : kernels->list.size(), 2u);
@@ -233,7 +237,7 @@ TEST(BackgroundJit, TheWrapperSeesKernelsFirst) {
       << wrapper->texts[0].nest;
 }
 
-// Records the schedule of the last kernel.
+// A wrapper that records the schedule of the last kernel.
 class ScheduleKeeper : public KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(

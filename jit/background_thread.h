@@ -12,15 +12,15 @@
 namespace ember::jit {
 
 // Nice value of threads that run LLVM: the lowest priority. Such threads still
-// make slow progress where others take all cores.
+// make slow progress where other threads take all cores.
 inline constexpr int kCompilingNiceness = 19;
 // Nice value of the compile worker's process, and of threads that prepare its
 // work.
 inline constexpr int kWorkerNiceness = 10;
 
 // Adds to the calling thread's nice value, up to 19. This is permanent: the
-// system lets no program without privileges undo it. A thread of 19 gets 1.5%
-// of a core that another one uses fully, one of 10 gets 10%.
+// system lets no program without privileges undo it. A thread with nice value
+// 19 gets 1.5% of a core that another thread uses fully, one with 10 gets 10%.
 void LowerPriority(int niceness);
 
 }  // namespace ember::jit

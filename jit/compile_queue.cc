@@ -72,7 +72,8 @@ bool CompileQueue::is_busy() const {
 }
 
 CompileQueue::Entry CompileQueue::TakeHottest() {
-  // max_element returns the first of equal entries: those are served in order.
+  // max_element returns the first of equal entries, so that these are served in
+  // order.
   const auto hottest = std::ranges::max_element(
       waiting_, {}, [](const Entry& entry) { return Heat(entry.job); });
   Entry entry = std::move(*hottest);
@@ -91,12 +92,12 @@ void CompileQueue::Work() {
     ++busy_;
     lock.unlock();
     work_(entry.job);
-    entry.job = {};  // this may release the module
+    entry.job = {};  // may release the module
     lock.lock();
     --busy_;
     if (entry.is_done != nullptr) *entry.is_done = true;
-    // A thread that wakes up may take this one's core, so the lock is released
-    // first: callers wait for it.
+    // A thread that wakes up may take this thread's core, so the lock is
+    // released first, because callers wait for it.
     lock.unlock();
     changed_.notify_all();
     lock.lock();

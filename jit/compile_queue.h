@@ -42,7 +42,7 @@ class CompileQueue {
     std::shared_ptr<vm::KernelSlot> slot;
   };
   struct Options {
-    int threads = 1;  // at most
+    int threads = 1;  // largest number of threads
     // Nice value of the threads (LowerPriority).
     int niceness = kCompilingNiceness;
   };
@@ -68,20 +68,20 @@ class CompileQueue {
  private:
   struct Entry {
     Job job;
-    // Set when the job is done, with mutex_ held; null if no caller waits for
-    // it.
+    // Set to true when the job is done, with mutex_ held. Null if no caller
+    // waits for the job.
     std::shared_ptr<bool> is_done;
   };
 
   void Add(Entry entry);
   // The main function of the threads.
   void Work();
-  // Requires that mutex_ is held.
+  // Removes the hottest job from the queue and returns it. mutex_ must be held.
   Entry TakeHottest();
 
   const Options options_;
   const std::function<void(const Job&)> work_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::vector<Entry> waiting_;
   int busy_ = 0;

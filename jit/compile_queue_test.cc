@@ -18,7 +18,8 @@ namespace {
 
 const CompileQueue::Options kOneThread{};
 
-// Returns a job with the name as its target, for a site that took this time.
+// Returns a job whose target is `name`, for a site that has taken `ns`
+// nanoseconds.
 CompileQueue::Job JobOf(const std::string& name, int64_t ns) {
   CompileQueue::Job job;
   job.request.target = name;
@@ -35,7 +36,8 @@ class NoKernel : public vm::HostKernel {
   std::string Describe() const override { return ""; }
 };
 
-// Records the jobs; the first job waits for Release.
+// A function for a queue that records the jobs. The first job waits for
+// Release.
 class Recorder {
  public:
   void Work(const CompileQueue::Job& job) {
@@ -64,7 +66,7 @@ TEST(CompileQueue, HottestFirstAsOfNow) {
   queue.Add(JobOf("c", 300));
   queue.Add(JobOf("d", 200));
   queue.Add(late);
-  late.slot->Count(1000);  // its site ran while the job waited
+  late.slot->Count(1000);  // the job's site ran while the job waited
   recorder.Release();
   queue.Wait();
   EXPECT_EQ(recorder.order(), "aecbd");
@@ -142,7 +144,8 @@ TEST(CompileQueue, TheEndDropsWhatWaits) {
 }
 
 TEST(CompileQueue, ThreadsStartWithJobsThatFindNoneFree) {
-  // Threads are compared by number: those of earlier tests may still be ending.
+  // Threads are compared by number, because threads of earlier tests may still
+  // be ending.
   const auto threads = [] {
     std::set<std::string> numbers;
     for (const auto& entry :

@@ -32,12 +32,13 @@ struct KernelText {
   std::string nest;
 };
 
-// Gets each kernel before sessions do, and may replace it: by one that checks
-// or measures the first. Called from the threads that compile.
+// Gets each kernel before sessions do, and may replace it by one that checks or
+// measures it. Called from the threads that compile.
 class KernelWrapper {
  public:
   virtual ~KernelWrapper() = default;
-  // slot: the slot that gets the result; it outlives the result.
+  // Returns the kernel that sessions get. slot: the slot that gets the result;
+  // it outlives the result.
   virtual std::unique_ptr<vm::Kernel> Wrap(
       const vm::KernelRequest& request, vm::KernelSlot& slot, KernelText text,
       std::unique_ptr<vm::Kernel> kernel) = 0;
@@ -53,9 +54,9 @@ constexpr int NicenessOf(vm::CompilePlace place) {
 
 struct JitOptions {
   // Number of threads that compile in the background (compile_queue.h). 0:
-  // RequestKernel returns when the kernel is there, or the request's interrupt
-  // says stop. The kernel is still completed then: such requests have threads,
-  // too.
+  // RequestKernel returns when the kernel is there, or when the request's
+  // interrupt says stop. Such requests have threads, too, which complete the
+  // kernel after an interrupt.
   int threads = 1;
   vm::CompilePlace place = vm::CompilePlace::kThread;
   // The folder that gets schedule, nest, LLVM IR and assembly of each kernel
@@ -63,8 +64,8 @@ struct JitOptions {
   // so on. Empty: none.
   std::string dump_folder;
   // A folder of schedules, NAME.schedule or NAME.tier2.schedule as in
-  // dump_folder. Dispatches with one there use it; others use the default one.
-  // Empty: none.
+  // dump_folder. A dispatch with a schedule in the folder uses that; others use
+  // the default one. Empty: none.
   std::string schedule_folder;
   // True if kernels must round as the dispatch says, except for the order of
   // sums: no convolutions by Winograd's method
@@ -76,18 +77,19 @@ struct JitOptions {
   // exact_schedules overrides this. Other kernels do not change.
   bool allow_tf32 = false;
   // The cache of kernels on disk; without a folder there is none. A folder that
-  // cannot be used is no error: Jit::cache_problem says so, and
+  // cannot be used is no error: Jit::cache_problem gives the reason, and
   // on_cache_problem, which may be null, is called at most once, by NewJit or a
   // thread that compiles.
   CacheOptions cache;
   std::function<void(const std::string&)> on_cache_problem;
-  // Null: sessions get kernels unchanged.
+  // Wraps kernels before sessions get them. Null: sessions get kernels
+  // unchanged.
   std::shared_ptr<KernelWrapper> wrapper;
-  // Judges first calls of kernels; null: one that reports to no one.
+  // Judges first calls of kernels. Null: an oracle that reports to no one.
   std::shared_ptr<Oracle> oracle;
 };
 
-// Sums over the kernels compiled so far.
+// Totals over all kernels that were compiled so far.
 struct JitTotals {
   int64_t kernels = 0;
   int64_t declined = 0;
@@ -96,8 +98,8 @@ struct JitTotals {
   double codegen_ms = 0;
   double pack_ms = 0;
   int64_t code_bytes = 0;
-  // Number of kernels whose code was not compiled: it is that of an equal one
-  // in this process, or from the cache on disk.
+  // Number of kernels whose code was not compiled: `shared` have the code of an
+  // equal one in this process, and `loaded` have code from the cache on disk.
   int64_t shared = 0;
   int64_t loaded = 0;
 };
@@ -115,7 +117,8 @@ class Jit : public vm::KernelProvider {
   virtual void Stop() = 0;
   virtual JitTotals totals() const = 0;
   // Returns why the cache on disk is not used for all kernels; empty if there
-  // is no problem. If threads compile, it is not known before the first kernel.
+  // is no problem. If threads compile, a problem is not known before the first
+  // kernel.
   virtual std::string cache_problem() const = 0;
   // An error if JitOptions::schedule_folder is wrong for a module with these
   // dispatches; has_others: it may have schedules of other modules, too
@@ -129,8 +132,9 @@ class Jit : public vm::KernelProvider {
   virtual std::string schedule_problem() const { return ""; }
 };
 
-// Returns NotFound if no compiler is available. If another problem keeps it
-// from compiling, that is the reason why requests are declined.
+// Returns a JIT. Returns NotFound if no compiler is available. If another
+// problem keeps the JIT from compiling, that is the reason why requests are
+// declined.
 StatusOr<std::shared_ptr<Jit>> NewJit(JitOptions options);
 
 }  // namespace ember::jit

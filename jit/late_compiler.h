@@ -44,35 +44,39 @@ class LateCompiler final : public Compiler {
   // first kernel.
   void OpenCache();
 
-  // Errors include why the compiler cannot be made, each time; kCancelled after
-  // Stop.
+  // Compiles the nest with the compiler, which is made if this is the first
+  // call. Errors include the reason why the compiler cannot be made, each time;
+  // kCancelled after Stop.
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 
-  // Declines current and later requests; waits for nothing.
+  // Declines current and later requests. Does not wait for them to end.
   void Stop();
-  // Returns why not all kernels are kept on disk; empty if there is no problem.
+  // Returns the reason why not all kernels are kept on disk; empty if there is
+  // no problem.
   std::string cache_problem() const;
 
  private:
   StatusOr<CachingCompiler*> Made();
   StatusOr<std::unique_ptr<CachingCompiler>> Make();
-  // Requires that making_ is held.
+  // Opens the cache on disk if it is not open. making_ must be held.
   void OpenCacheOnce();
   void SetCacheProblem(std::string_view problem);
 
   const vm::CompilePlace place_;
   const CacheOptions cache_;
   const std::function<void(const std::string&)> on_cache_problem_;
-  // held while it is made; guards disk_; locked before mutex_
+  // Held while the compiler is made. Guards disk_. Must be locked before
+  // mutex_.
   std::mutex making_;
   bool is_cache_open_ = false;
-  std::unique_ptr<DiskCache> disk_;  // moved to the compiler when that is made
-  mutable std::mutex mutex_;         // guards what follows
-  // Null until it is made; never changes after that.
+  // null after the compiler is made, which then has it
+  std::unique_ptr<DiskCache> disk_;
+  mutable std::mutex mutex_;  // guards the members below
+  // The compiler; null until it is made. It never changes after that.
   StatusOr<std::unique_ptr<CachingCompiler>> compiler_ =
       std::unique_ptr<CachingCompiler>();
-  std::string cache_problem_;  // why there is no cache on disk
+  std::string cache_problem_;  // the reason why there is no cache on disk
   bool is_stopped_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The entries of libember_jit.so.
+// Defines the entries of the library libember_jit.so.
 #include <memory>
 #include <string>
 #include <utility>

@@ -18,7 +18,7 @@ struct DispatchBuilder::Implementation {
   Draft draft;
   Simplifier simplifier{draft.pool};
   bool simplify = true;
-  std::vector<std::vector<Scalar>> extents;  // per buffer
+  std::vector<std::vector<Scalar>> extents;  // extents of each buffer
   std::vector<std::unique_ptr<StageBuilder>> stages;
 
   std::vector<std::string> BufferNames() const {
@@ -266,7 +266,7 @@ void StageBuilder::YieldFold(std::span<const FoldResult> results,
   const bool folds =
       !stage
            .reduction
-           // a reduction over no axes: one step from the initial values
+           // A reduction over no axes is one step from the initial values.
            .empty();
   std::vector<Scalar> accumulators, elements;
   for (size_t i = 0; i < results.size(); ++i) {

@@ -48,11 +48,11 @@ class Scalar {
   Scalar() = default;
   DType type() const { return type_; }
   bool valid() const { return builder_ != nullptr; }
-  // The value if it is an integer (or bool) constant.
+  // Returns the value if it is an integer (or bool) constant.
   std::optional<int64_t> IntegerConstant() const;
 
-  // Arithmetic. Operands must have one type. Integer literals take the other
-  // operand's type.
+  // Arithmetic on scalars. Operands must have one type. Integer literals take
+  // the other operand's type.
   friend Scalar operator+(Scalar a, Scalar b);
   friend Scalar operator-(Scalar a, Scalar b);
   friend Scalar operator*(Scalar a, Scalar b);
@@ -76,12 +76,12 @@ class Scalar {
   Scalar(DispatchBuilder* builder, int scope, uint32_t id, DType type)
       : builder_(builder), scope_(scope), id_(id), type_(type) {}
   DispatchBuilder* builder_ = nullptr;
-  int scope_ = 0;  // 0 = header, k = stage k - 1
+  int scope_ = 0;  // 0 is the header, k is stage k - 1
   uint32_t id_ = 0;
   DType type_ = DType::kI64;
 };
 
-// The integer as a constant of a's type, for use with a.
+// Returns the integer as a constant of a's type.
 Scalar ConstantLike(Scalar a, int64_t value);
 // Makes any unary, classifying, binary or comparing instruction.
 Scalar Unary(Opcode opcode, Scalar a);
@@ -107,8 +107,8 @@ class StageBuilder {
   Scalar SpatialAxis(std::string_view name, Scalar extent);
   Scalar ReductionAxis(std::string_view name, Scalar extent);
 
-  // Constants. Index is an i64. The others convert to `type` as the Cast
-  // instruction does.
+  // Make constants. Index makes an i64. The others convert to `type` as the
+  // Cast instruction does.
   Scalar Index(int64_t value);
   Scalar Value(double value, DType type);
   Scalar IntegerValue(int64_t value, DType type);
@@ -122,15 +122,16 @@ class StageBuilder {
   void Yield(Scalar value, int buffer, std::span<const Scalar> indices,
              Combiner combiner = Combiner::kNone,
              Update update = Update::kAssign);
-  // Without reduction axes the combiner has no effect: the value is stored
-  // unchanged. For more results of a kNone stage call YieldMore after Yield.
+  // Yield stores one result. Without reduction axes the combiner has no effect:
+  // the value is stored unchanged. YieldMore stores further results of a kNone
+  // stage; call it after Yield.
   void YieldMore(Scalar value, int buffer, std::span<const Scalar> indices,
                  Update update = Update::kAssign);
-  // Makes a fold. combine(accumulators, elements) returns the next
-  // accumulators. It may use only these, constants and header values; pass
-  // anything else that it needs, such as an axis, as an element. Result i
-  // stores the final accumulator i. A negative buffer number means that the
-  // result is not stored; only trailing results may have one.
+  // A result of a fold, which YieldFold makes. combine(accumulators, elements)
+  // returns the next accumulators. It may use only these, constants and header
+  // values; pass anything else that it needs, such as an axis, as an element.
+  // Result i stores the final accumulator i. A negative buffer number means
+  // that the result is not stored; only trailing results may have one.
   struct FoldResult {
     Scalar value;
     Scalar initial;
@@ -153,29 +154,29 @@ class StageBuilder {
 
 class DispatchBuilder {
  public:
-  // simplify = false keeps every instruction as it is written (equal ones are
-  // still made once), so that tests can compare.
+  // Makes an empty dispatch. simplify = false keeps every instruction as it is
+  // written (equal ones are still made once), so that tests can compare.
   explicit DispatchBuilder(std::string_view name, bool simplify = true);
   ~DispatchBuilder();
   DispatchBuilder(const DispatchBuilder&) = delete;
   DispatchBuilder& operator=(const DispatchBuilder&) = delete;
 
-  // Returns a header value. A second parameter of the same name is the same
-  // parameter.
+  // Returns the value of a parameter. A second parameter of the same name is
+  // the same parameter.
   Scalar Parameter(std::string_view name);
   Scalar Index(int64_t value);
-  // Returns the buffer's number for use with this builder (Finish may
+  // Adds a buffer and returns its number for use with this builder (Finish may
   // renumber).
   int AddBuffer(std::string_view name, DType type, BufferKind kind,
                 std::vector<Scalar> extents);
   DType BufferType(int buffer) const;
   std::span<const Scalar> BufferExtents(int buffer) const;
-  // References stay valid until Finish. Stages run in the order in which they
-  // were added.
+  // Adds a stage. References stay valid until Finish. Stages run in the order
+  // in which they were added.
   StageBuilder& AddStage();
 
-  // The finished, verified dispatch; instructions in canonical order
-  // (post-order from the uses in the order extents, then per stage: store
+  // Returns the finished, verified dispatch, with instructions in canonical
+  // order (post-order from the uses in the order extents, then per stage: store
   // indices, values, fold).
   Dispatch Finish();
 

@@ -8,8 +8,8 @@
 namespace ember::tensor {
 namespace {
 
-// Has a stage over i < 8, j < 64, n < N, u < 1, and the text that an index
-// expression over these axes prints as.
+// A dispatch with a stage over i < 8, j < 64, n < N, u < 1. A test compares the
+// text that an index expression over these axes prints as.
 class SimplifyTest : public ::testing::Test {
  protected:
   SimplifyTest() {
@@ -171,8 +171,9 @@ TEST(BuilderTest, SortsBuffersDropsUnusedAndFixesNames) {
   const int y = b.AddBuffer("a b", DType::kF32, BufferKind::kOutput, {n});
   const int x = b.AddBuffer("a/b", DType::kF32, BufferKind::kInput, {n});
   StageBuilder& s1 = b.AddStage();
-  const Scalar i = s1.SpatialAxis("N", n);  // the name of a parameter
-  s1.Load(x, {i * 2});                      // never used
+  // an axis with the name of a parameter
+  const Scalar i = s1.SpatialAxis("N", n);
+  s1.Load(x, {i * 2});  // a load that is never used
   s1.Yield(s1.Load(x, {i}), t, {{i}});
   StageBuilder& s2 = b.AddStage();
   const Scalar j = s2.SpatialAxis("1st", n);
@@ -193,7 +194,8 @@ TEST(BuilderTest, HeaderHoldsWhatDependsOnParametersOnly) {
   const Scalar i = s.SpatialAxis("i", n);
   s.Yield(Cast(i, DType::kF32) / Cast(n * 2, DType::kF32), y, {{i}});
   const Dispatch dispatch = b.Finish();
-  // N, 2, N * 2 and its cast, then in the stage: i, its cast, the division.
+  // The header has N, 2, N * 2 and its cast; the stage has i, its cast and the
+  // division.
   EXPECT_EQ(dispatch.header_end, 4u);
   EXPECT_EQ(dispatch.instructions.size(), 7u);
 }

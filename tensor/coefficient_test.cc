@@ -38,7 +38,8 @@ TEST_F(CoefficientTest, OfDigitsThereIsNone) {
   EXPECT_TRUE(DependsOn(pool_, digit, i));
 }
 
-// An axis represents its values; the expression of its extent does not count.
+// Extents of axes do not count: an axis represents its values, not the
+// expression of its extent.
 TEST_F(CoefficientTest, ExtentsDoNotCount) {
   const NodeId i = Axis(0, pool_.Integer(64));
   const NodeId inside = Axis(1, Make(Opcode::kAdd, i, pool_.Integer(1)));

@@ -8,7 +8,8 @@
 
 namespace ember::tensor {
 
-// The combiner must not be kNone or kFold, which have no such instruction.
+// Returns the opcode of one reduction step. The combiner must not be kNone or
+// kFold, which have no such instruction.
 constexpr Opcode OpcodeOf(Combiner combiner) {
   switch (combiner) {
     case Combiner::kProduct:

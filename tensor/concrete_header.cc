@@ -11,8 +11,8 @@
 namespace ember::tensor {
 namespace {
 
-// The exact i64 result, or nullopt if it does not fit: sizes must not wrap
-// around silently.
+// Computes an i64 operation exactly. Returns nullopt if the result does not
+// fit: sizes must not wrap around silently.
 std::optional<int64_t> CheckedIndexArithmetic(Opcode opcode, int64_t a,
                                               int64_t b) {
   switch (opcode) {
@@ -37,8 +37,8 @@ bool NeedsCheck(const Instruction& instruction) {
           instruction.opcode == Opcode::kNegate);
 }
 
-// The product of the extents times `unit`, zeros counted as ones; nullopt above
-// the limit.
+// Returns the product of the extents and `unit`, with zeros counted as ones;
+// nullopt if it is above kMaxSize.
 std::optional<int64_t> Size(std::span<const int64_t> extents, int64_t unit) {
   int64_t size = unit;
   for (int64_t extent : extents) {

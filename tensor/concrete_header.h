@@ -21,29 +21,30 @@
 
 namespace ember::tensor {
 
-// Largest number of bytes of all buffers, and of points of a stage.
+// Largest number of bytes of all buffers together, and of points of a stage.
 inline constexpr int64_t kMaxSize = int64_t{1} << 62;
 
 // The values of the header's registers for given parameters.
 class ConcreteHeader {
  public:
-  // Errors (one line, naming the dispatch): a wrong number of parameters; i64
-  // sums, differences and products that overflow; an extent of a buffer or axis
-  // below 0 or above kMaxExtent (tensor/range_rules.h); buffers of more
-  // than kMaxSize bytes in all or a stage of more than kMaxSize points
-  // (zero extents counted as 1, so that strides fit too).
+  // Evaluates the header. Errors (one line, naming the dispatch): a wrong
+  // number of parameters; i64 sums, differences and products that overflow; an
+  // extent of a buffer or axis below 0 or above kMaxExtent
+  // (tensor/range_rules.h); buffers of more than kMaxSize bytes in all or a
+  // stage of more than kMaxSize points (zero extents counted as 1, so that
+  // strides fit too).
   static StatusOr<ConcreteHeader> Evaluate(const Dispatch& dispatch,
                                            std::span<const int64_t> parameters);
 
   // Returns the value of an i64 register of the header.
   int64_t value(Register reg) const { return static_cast<int64_t>(bits_[reg]); }
-  // Returns any register of the header, as bits of its type (as in
+  // Returns the value of any register of the header, as bits of its type (as in
   // Instruction::immediate).
   uint64_t bits(Register reg) const { return bits_[reg]; }
 
   std::vector<int64_t> Extents(const Buffer& buffer) const;
   std::vector<int64_t> Extents(std::span<const Axis> axes) const;
-  // Number of elements.
+  // Returns the number of elements of a buffer.
   int64_t ElementCount(const Buffer& buffer) const;
 
  private:

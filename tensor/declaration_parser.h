@@ -22,18 +22,20 @@ namespace ember::tensor {
 Status DefineName(std::map<std::string, NodeId, std::less<>>& names,
                   const Token& token, std::string_view name, NodeId node);
 
-// Nothing, or "<N, M, %h0 = N * M>": the draft's parameters and named values.
+// Parses a header such as "<N, M, %h0 = N * M>", or nothing: the draft's
+// parameters and named values.
 Status ParseHeader(Lexer& lexer, NameScope& header, Draft& draft);
 
 StatusOr<DType> ParseType(Lexer& lexer);
 
-// The %name of a new buffer.
+// Parses the %name of a new buffer.
 StatusOr<Token> ParseNewBuffer(Lexer& lexer, const Draft& draft);
-// "f32[N, 64]": adds the buffer to the draft.
+// Parses a type with extents, such as "f32[N, 64]", and adds the buffer to the
+// draft.
 Status ParseTypeAndExtents(Lexer& lexer, const Token& name, BufferKind kind,
                            const NameScope& header, Draft& draft);
 
-// "i < N", for a new variable, which the caller defines.
+// An axis such as "i < N", for a new variable, which the caller defines.
 struct ParsedAxis {
   Token name;
   NodeId extent = 0;
@@ -41,10 +43,11 @@ struct ParsedAxis {
 StatusOr<ParsedAxis> ParseAxis(Lexer& lexer, std::string_view what,
                                const NameScope& names, Draft& draft);
 
-// "%y[i, j]", with as many indices as the buffer has dims.
+// Parses the target of a store, such as "%y[i, j]", with as many indices as the
+// buffer has dims.
 StatusOr<DraftStore> ParseStore(Lexer& lexer, const NameScope& names,
                                 Draft& draft);
-// "=", "+=" and so on.
+// Parses an update sign: "=", "+=" and so on.
 StatusOr<Update> ParseUpdate(Lexer& lexer);
 
 }  // namespace ember::tensor

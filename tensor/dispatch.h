@@ -43,16 +43,16 @@ using Register = uint32_t;
 
 struct Instruction {
   Opcode opcode = Opcode::kConstant;
-  DType type = DType::kI64;  // type of the result
-  // Register operands; for Load and Pad: a = buffer number, b = first position
+  DType type = DType::kI64;  // type of the instruction's result
+  // Register operands. For Load and Pad: a = buffer number, b = first position
   // in Dispatch::operands of as many index registers (i64) as the buffer has
   // dims, c = Pad's default.
   uint32_t a = 0;
   uint32_t b = 0;
   uint32_t c = 0;
   // For a Constant: the value's bits, low bytes first, upper bytes zero (signed
-  // types are NOT sign-extended). For Parameter, Axis, Accumulator, Element:
-  // its number.
+  // types are NOT sign-extended). For Parameter, Axis, Accumulator and Element:
+  // the number of the parameter, axis and so on.
   uint64_t immediate = 0;
 
   bool operator==(const Instruction&) const = default;
@@ -61,10 +61,10 @@ struct Instruction {
 enum class BufferKind : uint8_t { kInput, kOutput, kTemporary };
 
 struct Buffer {
-  std::string name;  // without '%'; unique in the dispatch
+  std::string name;  // name without '%'; unique in the dispatch
   DType type = DType::kF32;
   BufferKind kind = BufferKind::kInput;
-  std::vector<Register> extents;  // header registers, i64
+  std::vector<Register> extents;  // registers of the header, of type i64
 
   bool operator==(const Buffer&) const = default;
 };
@@ -75,15 +75,16 @@ enum class Combiner : uint8_t {
   kProduct,
   kMinimum,
   kMaximum,
-  kFold,  // a general fold over a tuple of values; see Stage::fold
+  kFold,  // a general fold over a tuple of values (Stage::fold)
 };
 
 // Says how a stage's result is combined with the element that it is stored to.
 enum class Update : uint8_t { kAssign, kAdd, kMultiply, kMinimum, kMaximum };
 
 struct Axis {
-  std::string name;     // unique in the stage; for the text form
-  Register extent = 0;  // header register, i64, not negative
+  std::string name;  // name, unique in the stage; for the text form
+  // register of the header, of type i64; its value is not negative
+  Register extent = 0;
 
   bool operator==(const Axis&) const = default;
 };
@@ -92,9 +93,10 @@ struct Axis {
 // points assign to one element, it is unspecified which value remains. Updates
 // (+= and so on) of all points count.
 struct Store {
-  uint32_t buffer = 0;  // output or temporary
+  uint32_t buffer = 0;  // number of an output or temporary
   std::vector<Register>
-      indices;  // one i64 register per dim of the buffer, from spatial axes
+      // one i64 register per dim of the buffer, computed from spatial axes
+      indices;
   Update update = Update::kAssign;
 
   bool operator==(const Store&) const = default;
@@ -109,8 +111,9 @@ struct Store {
 //   results = (select(a0 < e0, e0, a0), select(a0 < e0, e1, a1)).
 struct Fold {
   std::vector<Register>
-      initial;  // header or constant registers of the stage, per value
-  std::vector<Register> results;  // registers of the stage, per value
+      // for each value a register of the header or of a constant of the stage
+      initial;
+  std::vector<Register> results;  // for each value a register of the stage
 
   bool operator==(const Fold&) const = default;
 };
@@ -124,14 +127,16 @@ struct Fold {
 // gives 0, 1, +inf/largest, -inf/smallest, or `initial`.
 struct Stage {
   std::vector<Axis> spatial;
-  std::vector<Axis> reduction;  // empty exactly when combiner is kNone
+  // reduction axes; empty exactly when combiner is kNone
+  std::vector<Axis> reduction;
   Combiner combiner = Combiner::kNone;
-  // Instructions [begin, end) of the dispatch. Axis immediates count spatial
-  // axes first.
+  // Range of the stage's instructions in the dispatch: [begin, end). Axis
+  // immediates count spatial axes first.
   uint32_t begin = 0;
   uint32_t end = 0;
-  // More than one value only for kNone and kFold. A fold may have more values
-  // than stores: the trailing ones are carried but not stored.
+  // Registers of the stage's values. More than one only for kNone and kFold. A
+  // fold may have more values than stores: the trailing ones are carried but
+  // not stored.
   std::vector<Register> values;
   Fold fold;
   std::vector<Store> stores;  // stores[i] receives the result of values[i]
@@ -140,7 +145,7 @@ struct Stage {
 };
 
 struct Dispatch {
-  std::string name;                     // without '@'
+  std::string name;                     // name without '@'
   std::vector<std::string> parameters;  // names of the i64 scalar parameters
   std::vector<Buffer> buffers;  // inputs, then outputs, then temporaries
   std::vector<Instruction> instructions;

@@ -36,8 +36,8 @@ struct DraftStage {
   std::vector<DraftAxis> reduction;
   Combiner combiner = Combiner::kNone;
   std::vector<NodeId> values;
-  std::vector<NodeId> initial;  // kFold
-  std::vector<NodeId> results;  // kFold
+  std::vector<NodeId> initial;  // initial accumulators of kFold
+  std::vector<NodeId> results;  // next accumulators of kFold
   std::vector<DraftStore> stores;
 };
 

@@ -73,11 +73,13 @@ class ElementBounds::Evaluator {
 
   struct StageState {
     std::vector<int64_t> reduction;
-    std::vector<int64_t> point;                         // spatial axes first
-    std::vector<Register> values, store_indices, fold;  // in order
+    std::vector<int64_t> point;  // point of the stage, spatial axes first
+    // registers to evaluate, in order
+    std::vector<Register> values, store_indices, fold;
     std::vector<ValueRange> accumulators, elements;
-    std::vector<std::unique_ptr<StorePoints>> points;  // per store
-    // Results of points, by store and element.
+    // for each store its points
+    std::vector<std::unique_ptr<StorePoints>> points;
+    // For each store: the results of points, by element.
     std::vector<std::unordered_map<int64_t, ValueRange>> stored;
   };
 
@@ -338,7 +340,7 @@ class ElementBounds::Evaluator {
   const std::span<const void* const> inputs_;
   const BoundsOptions options_;
   int64_t steps_left_;
-  std::vector<std::vector<int64_t>> extents_;  // per buffer
+  std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
   std::vector<ValueRange> registers_;
   std::vector<StageState> stages_;
 };

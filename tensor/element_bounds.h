@@ -32,21 +32,22 @@
 namespace ember::tensor {
 
 struct BoundsOptions {
-  // Number of instructions that all elements together may evaluate; each takes
-  // some tens of nanoseconds.
+  // Largest number of instructions that all elements together may evaluate;
+  // each takes some tens of nanoseconds.
   int64_t most_steps = int64_t{1} << 20;
   // Factor by which the error may exceed a few roundings if the executor sums
   // other products than the dispatch says (Winograd convolutions).
   double error_growth = 1;
 };
 
-// The number of those few roundings: enough for such a sum of products of one
-// magnitude.
+// Number of roundings that error_growth multiplies: enough for a sum of such
+// products of one magnitude.
 inline constexpr double kGrownRoundings = 32;
 
 class ElementBounds {
  public:
-  // `inputs` are the contents of the input buffers, in order.
+  // Makes bounds for one call. `inputs` are the contents of the input buffers,
+  // in order.
   ElementBounds(const Dispatch& dispatch, const ConcreteHeader& header,
                 std::span<const void* const> inputs, BoundsOptions options);
   ~ElementBounds();
@@ -55,7 +56,7 @@ class ElementBounds {
   // by row.
   ValueRange Of(uint32_t buffer, int64_t element);
 
-  // Returns how many of most_steps are left. At 0 every further range is
+  // Returns the part of most_steps that is left. At 0 every further range is
   // unknown.
   int64_t steps_left() const;
 

@@ -13,7 +13,8 @@
 namespace ember::tensor {
 namespace {
 
-// Temporaries larger than this are refused before they are allocated.
+// Largest number of bytes of temporaries. Larger ones are refused before they
+// are allocated.
 constexpr int64_t kMaxTemporaryBytes = int64_t{1} << 36;
 
 class Evaluator {
@@ -94,8 +95,9 @@ class Evaluator {
     return OkStatus();
   }
 
-  // Called before the given number of instructions is evaluated. Asks the
-  // interrupt once for some thousands of them.
+  // True if the interrupt stops the evaluation. Called before the given number
+  // of instructions is evaluated. The interrupt is read once for some thousands
+  // of them.
   bool IsStopped(uint32_t instructions) {
     constexpr uint32_t kAtOnce = 8192;
     steps_ += instructions + 1;
@@ -133,7 +135,8 @@ class Evaluator {
           dispatch_.instructions[reg],
           [&](Register operand) { mark(operand, parts_[reg - stage.begin]); });
     }
-    // Initial values depend on constants and the header only: once is enough.
+    // Initial values are computed once, because they depend on constants and
+    // the header only.
     for (Register reg = stage.begin; reg < stage.end; ++reg) {
       if (parts_[reg - stage.begin] & static_cast<uint8_t>(Part::kInitial)) {
         registers_[reg] = Arithmetic(dispatch_.instructions[reg]);
@@ -141,7 +144,8 @@ class Evaluator {
     }
   }
 
-  // Called at least once at every point, even if there is nothing to reduce.
+  // Evaluates the instructions of one part. Called at least once at every
+  // point, even if there is nothing to reduce.
   Status Evaluate(const Stage& stage, Part part) {
     if (IsStopped(stage.end - stage.begin)) return options_.interrupt->status();
     for (Register reg = stage.begin; reg < stage.end; ++reg) {
@@ -245,7 +249,8 @@ class Evaluator {
 
   // --- reductions ---
 
-  // Sums and products of floats accumulate in a wider type.
+  // Returns the type in which a stage accumulates: for sums and products of
+  // floats a wider type.
   DType AccumulatorType(const Stage& stage, DType type) const {
     const bool adds = stage.combiner == Combiner::kSum ||
                       stage.combiner == Combiner::kProduct;
@@ -309,14 +314,15 @@ class Evaluator {
   const Dispatch& dispatch_;
   const ConcreteHeader& header_;
   const EvaluateOptions options_;
-  uint32_t steps_ = 0;  // steps since the interrupt was last asked
-  std::vector<std::vector<int64_t>> extents_;  // per buffer
-  std::vector<void*> memory_;                  // per buffer
+  uint32_t steps_ = 0;  // number of steps since the interrupt was last read
+  std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
+  std::vector<void*> memory_;                  // memory of each buffer
   std::vector<std::vector<uint8_t>> temporaries_;
-  std::vector<uint64_t> registers_;  // bits
-  // point of the current stage, spatial axes first
+  std::vector<uint64_t> registers_;  // values of the registers as bits
+  // Point of the current stage, spatial axes first.
   std::vector<int64_t> point_;
-  std::vector<uint8_t> parts_;  // per instruction of the current stage
+  // bit mask of the parts that each instruction of the current stage belongs to
+  std::vector<uint8_t> parts_;
   std::vector<uint64_t> accumulators_, elements_;
 };
 

@@ -27,13 +27,14 @@
 namespace ember::tensor {
 
 struct EvaluateOptions {
-  // Accumulates sums and products of f32 in f64 and rounds once. This is the
-  // reference for tolerances.
+  // True: accumulates sums and products of f32 in f64 and rounds once. This is
+  // the reference for tolerances.
   bool accumulate_in_f64 = false;
   // Memory for temporaries, one pointer per temporary in the dispatch's order.
   // If empty, the evaluation allocates its own.
   std::span<void* const> temporaries;
-  // Asked from time to time; null if the evaluation cannot be stopped.
+  // Interrupt that is read from time to time; null if the evaluation cannot be
+  // stopped.
   const Interrupt* interrupt = nullptr;
 };
 

@@ -8,7 +8,8 @@
 namespace ember::tensor {
 namespace {
 
-// Bounds the stack that foreign text can make us use.
+// Largest depth of an expression. It limits the stack that a text from outside
+// can make the parser use.
 constexpr int kMaxDepth = 400;
 
 std::optional<Opcode> FindInfix(const Token& token) {
@@ -63,8 +64,8 @@ StatusOr<std::vector<Expression>> ExpressionParser::ParseIndices() {
   }
 }
 
-// Precedence climbing; all infix instructions associate to the left,
-// comparisons not at all.
+// Parses infix operations of at least this precedence (precedence climbing).
+// All infix instructions associate to the left, comparisons not at all.
 StatusOr<Expression> ExpressionParser::ParseInfix(int precedence) {
   ++nesting_;
   EMBER_ASSIGN_OR_RETURN(Expression left, ParsePrimary());
@@ -152,7 +153,7 @@ StatusOr<Expression> ExpressionParser::ParseBits(const Token& name) {
   return literal;
 }
 
-// Nothing, or ":f16".
+// Parses the type of a literal, such as ":f16", or nothing.
 Status ExpressionParser::ParseLiteralType(Expression& literal) {
   if (lexer_.Accept(":")) {
     EMBER_ASSIGN_OR_RETURN(const Token type,
@@ -177,7 +178,7 @@ StatusOr<Expression> ExpressionParser::ParseSigil() {
   return expression;
 }
 
-// (a / b), behind the word.
+// Parses "(a / b)" behind the word "raw".
 StatusOr<Expression> ExpressionParser::ParseRaw() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
   const Token start = lexer_.Peek();

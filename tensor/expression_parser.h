@@ -22,21 +22,21 @@ namespace ember::tensor {
 struct Expression {
   enum Kind : uint8_t {
     kNumber,
-    kWord,         // inf, nan, true, false
-    kBits,         // bits(0x...): `number` holds it
-    kName,         // an axis or parameter
-    kSigil,        // %t0: a let, an accumulator or an element
-    kLoad,         // operands: indices
-    kPad,          // operands: the load, the default
+    kWord,         // one of the words inf, nan, true, false
+    kBits,         // bits(0x...); `number` holds the bits
+    kName,         // the name of an axis or parameter
+    kSigil,        // a name such as %t0: a let, an accumulator or an element
+    kLoad,         // a load; its operands are the indices
+    kPad,          // a pad; its operands are the load and the default
     kInstruction,  // any other instruction; `type` is the target of casts
   };
   Kind kind = kNumber;
   Token token;
-  bool negative = false;      // kNumber, kWord
-  std::optional<DType> type;  // a literal's written type
+  bool negative = false;      // sign of a kNumber or kWord
+  std::optional<DType> type;  // type that is written behind a literal
   uint64_t number = 0;
   Opcode opcode = Opcode::kConstant;
-  // kInstruction: written as raw(...); see Draft::allows_raw
+  // True for a kInstruction that is written as raw(...); see Draft::allows_raw.
   bool is_raw = false;
   std::vector<Expression> operands;
   int depth = 1;
@@ -50,11 +50,11 @@ class ExpressionParser {
  public:
   explicit ExpressionParser(Lexer& lexer) : lexer_(lexer) {}
 
-  // A whole expression, or one without comparisons at the top (as in `i < N +
-  // 1`).
+  // Parse reads a whole expression. ParseSum reads one without comparisons at
+  // the top (as N + 1 in `i < N + 1`).
   StatusOr<Expression> Parse() { return ParseInfix(0); }
   StatusOr<Expression> ParseSum();
-  // '[' expressions ']'.
+  // Parses '[' expressions ']'.
   StatusOr<std::vector<Expression>> ParseIndices();
 
  private:
@@ -74,10 +74,11 @@ class ExpressionParser {
 
 // The meaning of names at the place of an expression.
 struct NameScope {
-  std::map<std::string, NodeId, std::less<>> names;  // axes and parameters
+  // nodes of axes and parameters
+  std::map<std::string, NodeId, std::less<>> names;
   std::map<std::string, NodeId, std::less<>>
-      sigils;     // lets, accumulators, elements: without '%'
-  int scope = 0;  // scope in the pool; 0 in the header
+      sigils;  // nodes of lets, accumulators and elements, by name without '%'
+  int scope = 0;  // scope of new nodes in the pool; 0 in the header
 };
 
 // Makes the expression's node. A literal gets the type `expected`, or i64, or
@@ -86,11 +87,12 @@ struct NameScope {
 StatusOr<NodeId> Resolve(const Expression& expression,
                          std::optional<DType> expected, const NameScope& names,
                          Draft& draft);
-// The same, and an error if the type is not `type`.
+// Makes the expression's node as Resolve does. It is an error if the node's
+// type is not `type`.
 StatusOr<NodeId> ResolveAs(const Expression& expression, DType type,
                            const NameScope& names, Draft& draft);
 
-// The number of the buffer that a sigil token names.
+// Returns the number of the buffer that a sigil token names.
 StatusOr<uint32_t> FindBuffer(const Token& token, const Draft& draft);
 
 }  // namespace ember::tensor

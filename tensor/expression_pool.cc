@@ -63,7 +63,8 @@ void ExpressionPool::DescribeStructure(Node& node) const {
   node.structure = HashCombine(node.structure, node.immediate);
   if (node.opcode == Opcode::kAxis) {
     node.first_axis = node.immediate;
-    // the operand of an axis is its extent, which is no part of the value
+    // The operand of an axis is its extent, which is no part of the axis's
+    // value.
     return;
   }
   for (NodeId operand : node.operands) {
@@ -83,9 +84,9 @@ bool ExpressionPool::Precedes(NodeId a, NodeId b) const {
 void ExpressionPool::Refine(NodeId id, Interval range) {
   Node& node = nodes_[id];
   if (node.opcode == Opcode::kConstant)
-    return;  // other code refuses a wrong constant
+    return;  // leaves it to other code to refuse a wrong constant
   node.range = Intersect(node.range, range);
-  // k * x in 0..limit bounds x too.
+  // If k * x is in 0..limit, x has bounds, too.
   if (node.opcode != Opcode::kMultiply || !IsConstant(node.operands[1])) return;
   const int64_t factor = *IntegerConstant(node.operands[1]);
   if (factor > 0) Refine(node.operands[0], {0, range.high / factor});

@@ -29,10 +29,10 @@ struct Node {
   Opcode opcode = Opcode::kConstant;
   DType type = DType::kI64;
   int scope = 0;
-  uint32_t buffer = 0;  // Load, Pad
+  uint32_t buffer = 0;  // number of the buffer of a Load or Pad
   uint64_t immediate = 0;
-  // Load: indices; Pad: indices, then the default; Axis: its extent, which
-  // bounds its range.
+  // Operands. Load: the indices; Pad: the indices, then the default; Axis: its
+  // extent, which bounds its range.
   std::vector<NodeId> operands;
   Interval range;  // range of an i64 value; full for other types
   // Properties that do not depend on the order in which nodes were made: the
@@ -46,18 +46,17 @@ class ExpressionPool {
   const Node& operator[](NodeId id) const { return nodes_[id]; }
 
   NodeId Constant(uint64_t bits, DType type);
-  // A constant of type i64.
+  // Returns a constant of type i64.
   NodeId Integer(int64_t value) {
     return Constant(static_cast<uint64_t>(value), DType::kI64);
   }
-  // An existing equal node, or a new one. The scope is the operands', or
-  // `scope` if that is larger.
-  NodeId Intern(
-      Opcode opcode, DType type, std::span<const NodeId> operands,
-      uint64_t immediate = 0, int scope = 0,
-      uint32_t buffer = 0);  // An order of nodes that does not depend on the
-                             // order in which they were made (which C++ leaves
-  // open for operands): by first axis, plain axes before what is made of them.
+  // Returns an existing equal node, or a new one. The scope is the operands',
+  // or `scope` if that is larger.
+  NodeId Intern(Opcode opcode, DType type, std::span<const NodeId> operands,
+                uint64_t immediate = 0, int scope = 0, uint32_t buffer = 0);
+  // True if a comes before b in an order that does not depend on the order in
+  // which nodes were made (which C++ leaves open for operands): by first axis,
+  // plain axes before values that are computed from them.
   bool Precedes(NodeId a, NodeId b) const;
   // Notes a fact about the node's value: it is in `range`. Nodes made from it
   // later profit.
@@ -66,7 +65,7 @@ class ExpressionPool {
   bool IsConstant(NodeId id) const {
     return nodes_[id].opcode == Opcode::kConstant;
   }
-  // The value of an integer or bool constant.
+  // Returns the value of an integer or bool constant.
   std::optional<int64_t> IntegerConstant(NodeId id) const;
 
  private:
@@ -74,7 +73,8 @@ class ExpressionPool {
   Interval RangeOf(const Node& node) const;
   void DescribeStructure(Node& node) const;
 
-  std::deque<Node> nodes_;  // references stay valid while nodes are added
+  // a deque, so that references stay valid while nodes are added
+  std::deque<Node> nodes_;
   std::unordered_multimap<uint64_t, NodeId> by_hash_;
 };
 

@@ -9,8 +9,8 @@ namespace ember::tensor {
 namespace {
 
 constexpr uint32_t kMaxSize = 1u << 20;
-// Deeper expressions are cut by a name, so that neither printing nor parsing
-// runs out of stack, and lines stay readable.
+// Largest depth of a printed expression. Deeper ones are cut by a name, so that
+// neither printing nor parsing runs out of stack, and lines stay readable.
 constexpr uint32_t kMaxDepth = 24;
 
 bool IsLeaf(Opcode opcode) {
@@ -125,8 +125,8 @@ void ExpressionPrinter::PrintHeader(std::span<const std::string> parameters,
   printer_.Print(">");
 }
 
-// The types that literals among two operands of one type will get: one takes
-// the other's.
+// Returns the types that literals among two operands of one type will get: one
+// takes the other's.
 ExpressionPrinter::PairTypes ExpressionPrinter::TypesOfPair(
     uint32_t a, uint32_t b, std::optional<DType> expected) const {
   const DType type = source_.TypeOf(a);

@@ -35,9 +35,10 @@ struct PrintedValue {
   Opcode opcode = Opcode::kConstant;
   DType type = DType::kI64;
   uint64_t immediate = 0;
-  uint32_t buffer = 0;  // Load, Pad
-  bool is_raw = false;  // printed as raw(...): expression_parser.h
-  // Load: the indices; Pad: the indices, then the default; Axis: none.
+  uint32_t buffer = 0;  // number of the buffer of a Load or Pad
+  bool is_raw = false;  // true: printed as raw(...), see expression_parser.h
+  // Operands. Load: the indices; Pad: the indices, then the default; Axis:
+  // none.
   std::vector<uint32_t> operands;
 };
 
@@ -57,30 +58,31 @@ class ExpressionPrinter {
   ExpressionPrinter(const ExpressionSource& source, Printer& printer)
       : source_(source), printer_(printer) {}
 
-  // Names those of `values` (operands before users) that are used more than
-  // once and larger than inline_size instructions, or too deep for one line:
-  // %t0, %t1 and so on. `next` is the next number and is increased. Returns
-  // them in order.
+  // Gives names (%t0, %t1 and so on) to those of `values` (operands before
+  // users) that are used more than once and larger than inline_size
+  // instructions, or too deep for one line. `next` is the next number and is
+  // increased. Returns the named values in order.
   std::vector<uint32_t> ChooseNames(
       std::span<const uint32_t> values,
       const std::function<uint32_t(uint32_t)>& uses, uint32_t inline_size,
       std::string_view prefix, uint32_t& next);
-  // Returns an empty text for a value without a name.
+  // Returns the name of a value; an empty text if it has none.
   const std::string& NameOf(uint32_t value) const;
   void ForgetName(uint32_t value) { names_.erase(value); }
 
-  // `expected` is the type that the parser will give to a literal without one.
+  // Prints a value, by its name if it has one. `expected` is the type that the
+  // parser will give to a literal without a written type.
   void PrintValue(uint32_t value, std::optional<DType> expected,
                   int precedence = 0);
   // Prints the value itself, even if it has a name.
   void PrintDefinition(uint32_t value,
                        std::optional<DType> expected = std::nullopt,
                        int precedence = 0);
-  // "[i, j]"
+  // Prints indices, such as "[i, j]".
   void PrintIndices(std::span<const uint32_t> indices);
-  // "%y[i, j]"
+  // Prints an element, such as "%y[i, j]".
   void PrintElement(uint32_t buffer, std::span<const uint32_t> indices);
-  // "<N, M, %h0 = N * M>", or nothing.
+  // Prints a header, such as "<N, M, %h0 = N * M>", or nothing.
   void PrintHeader(std::span<const std::string> parameters,
                    std::span<const uint32_t> named);
 

@@ -11,8 +11,9 @@
 namespace ember::tensor {
 namespace {
 
-constexpr int64_t kMaxElements = 4096;  // elements of one buffer
-constexpr int64_t kMaxPoints = 20000;   // points of one stage
+// largest number of elements of one buffer
+constexpr int64_t kMaxElements = 4096;
+constexpr int64_t kMaxPoints = 20000;  // largest number of points of one stage
 
 class Generator {
  public:
@@ -70,7 +71,8 @@ class Generator {
     return choices_.Chance(3) ? HugeNumber() : Below(9) - 4;
   }
 
-  // Sometimes a parameter has a value that no executor accepts.
+  // Adds parameters. Sometimes a parameter has a value that no executor
+  // accepts.
   void AddParameters() {
     for (const char* name : {"N", "M"}) {
       const int64_t value = choices_.Chance(12) ? HugeNumber() : Below(7);
@@ -100,7 +102,7 @@ class Generator {
       if (count * shape.back() > most) shape.back() = 1;
       count *= shape.back();
     }
-    // Sometimes a buffer has no elements and its strides are as long as
+    // Sometimes the buffer has no elements and its strides are as long as
     // allowed.
     if (rank >= 2 && choices_.Chance(6)) {
       const size_t zero = static_cast<size_t>(Below(rank));
@@ -280,10 +282,10 @@ class Generator {
   DispatchBuilder builder_;
   HostileCase result_;
   std::vector<std::pair<std::string, int64_t>> parameters_;
-  std::vector<Scalar> scalars_;  // the parameters
+  std::vector<Scalar> scalars_;  // values of the parameters
   std::vector<Memory> loadable_;
   StageBuilder* stage_ = nullptr;
-  int64_t points_ = 0;  // points of the stage
+  int64_t points_ = 0;  // points of the stage so far
   std::vector<Scalar> axes_;
 };
 

@@ -19,7 +19,7 @@
 namespace ember::tensor {
 
 struct HostileCase {
-  RandomCase random;  // for FirstDifference and MakeBuffers
+  RandomCase random;  // case for FirstDifference and MakeBuffers
   // True if the header can be evaluated, so that there are buffers.
   bool is_evaluable = false;
 };

@@ -18,13 +18,13 @@ bool AffineForm::IsConstant() const {
 struct StageAnalysis::Builder {
   using Form = std::optional<AffineForm>;
   static constexpr size_t kMaxOpaque = 8;
-  // Expressions deeper than this are opaque: indices are shallow, and the stack
-  // is finite.
+  // Largest depth of an expression that is analysed. Deeper ones are opaque:
+  // indices are shallow, and the stack is finite.
   static constexpr int kMaxDepth = 64;
 
   const StageAnalysis& analysis;
-  // Limits the visits: a shared subexpression is visited once per use, and
-  // there may be exponentially many uses.
+  // Number of visits that are left. A shared subexpression is visited once per
+  // use, and there may be exponentially many uses.
   int budget = 2000;
 
   AffineForm Constant(int64_t value) const {
@@ -67,8 +67,8 @@ struct StageAnalysis::Builder {
     return Combine(Constant(0), form, scale);
   }
 
-  // The form if it certainly does not wrap, else the register as one opaque
-  // value.
+  // Returns the form if it certainly does not wrap, else the register as one
+  // opaque value.
   AffineForm Exact(Form form, Register reg) const {
     if (!form) return OpaqueOf(reg);
     if (form->IsConstant()) return *std::move(form);
@@ -118,8 +118,9 @@ struct StageAnalysis::Builder {
     }
   }
 
-  // x = divisor * multiples + rest with rest in [0, divisor): the quotient is
-  // `multiples`, the remainder `rest`.
+  // Returns the quotient or remainder of x by the divisor. If x = divisor *
+  // multiples + rest with rest in [0, divisor), the quotient is `multiples`,
+  // the remainder `rest`.
   Form Divide(const AffineForm& x, int64_t divisor, Opcode opcode) const {
     AffineForm multiples = Constant(FloorQuotient(x.constant, divisor));
     AffineForm rest = Constant(FloorRemainder(x.constant, divisor));

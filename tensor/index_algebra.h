@@ -25,9 +25,9 @@
 
 namespace ember::tensor {
 
-// constant + sum of coefficients[i] * axis i + sum of opaque terms, exact: no
-// wrapping occurs for any point of the stage unless an opaque term's own
-// computation wraps.
+// An affine form: constant + sum of coefficients[i] * axis i + sum of opaque
+// terms. It is exact: no wrapping occurs for any point of the stage unless an
+// opaque term's own computation wraps.
 struct AffineForm {
   // A value that is not affine (floordiv, mod, min, a load, ...), as the
   // register that holds it.
@@ -37,7 +37,8 @@ struct AffineForm {
     Interval range;
   };
   int64_t constant = 0;
-  std::vector<int64_t> coefficients;  // one per axis, spatial axes first
+  // one coefficient per axis, spatial axes first
+  std::vector<int64_t> coefficients;
   std::vector<Opaque> opaque;
 
   bool IsAffine() const { return opaque.empty(); }
@@ -49,7 +50,7 @@ class StageAnalysis {
   StageAnalysis(const Dispatch& dispatch, const Stage& stage,
                 const ConcreteHeader& header);
 
-  // Extents of all axes, spatial first.
+  // Returns the extents of all axes, spatial axes first.
   std::span<const int64_t> axis_extents() const { return axis_extents_; }
 
   // Returns all values that an integer register of the stage or header can
@@ -77,7 +78,7 @@ class StageAnalysis {
   const Stage& stage_;
   const ConcreteHeader& header_;
   std::vector<int64_t> axis_extents_;
-  // ranges of the stage's registers, from stage_.begin
+  // Ranges of the stage's registers, from stage_.begin on.
   std::vector<Interval> ranges_;
 };
 

@@ -15,8 +15,8 @@
 namespace ember::tensor {
 namespace {
 
-// The only load's index in "for (i < 8, j < 64, n < N, h < M) %y[] =
-// %x[index]".
+// A dispatch "for (i < 8, j < 64, n < N, h < M) %y[] = %x[index]", whose only
+// load has the index that a test gives.
 struct Case {
   Dispatch dispatch;
   std::optional<ConcreteHeader> header;
@@ -96,7 +96,7 @@ TEST(IndexAlgebraTest, Bounds) {
   EXPECT_FALSE(in_bounds("i * 64 + j - 1", 512));
   EXPECT_TRUE(in_bounds("mod(i * 1000 + j, X)", 3));
   EXPECT_TRUE(in_bounds("i - i + j",
-                        64));  // the affine form knows better than the range
+                        64));  // the affine form is narrower than the range
   EXPECT_TRUE(in_bounds("min(max(i64(%k[0]), 0), X - 1)", 9));
   EXPECT_FALSE(in_bounds("i64(%k[0])", 1000));
   EXPECT_FALSE(in_bounds("0", 0));

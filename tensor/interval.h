@@ -39,7 +39,8 @@ inline Interval Union(Interval a, Interval b) {
 inline Interval Intersect(Interval a, Interval b) {
   const Interval result{std::max(a.low, b.low), std::min(a.high, b.high)};
   return result.low <= result.high ? result
-                                   : a;  // contradictory facts: keep one
+                                   // the facts contradict each other: keeps a
+                                   : a;
 }
 
 inline Interval operator+(Interval a, Interval b) {
@@ -72,8 +73,8 @@ inline Interval operator*(Interval a, Interval b) {
           *std::max_element(corners, corners + 4)};
 }
 
-// The divisor is a range; only positive divisors give a result that is not
-// full.
+// Returns the range of the quotient rounded down. Only a range of positive
+// divisors gives a result that is not full.
 Interval FloorDivide(Interval a, Interval divisor);
 Interval Modulo(Interval a, Interval divisor);
 

@@ -14,7 +14,8 @@ using semantics::Add;
 using semantics::Multiply;
 using semantics::Negate;
 
-// Longer sums are left as they are, which bounds the work per instruction.
+// Largest number of terms of a sum that is simplified. Longer sums are left as
+// they are, which bounds the work per instruction.
 constexpr size_t kMaxTerms = 24;
 
 void AddTerm(LinearSum& sum, NodeId node, int64_t coefficient) {
@@ -29,15 +30,15 @@ void AddTerm(LinearSum& sum, NodeId node, int64_t coefficient) {
   if (it->coefficient == 0) sum.terms.erase(it);
 }
 
-// Depth is bounded because nodes are kept in this form: sums are left-deep
-// chains of few terms. For other expressions, which share nodes, the number of
-// steps is bounded.
+// Collects the terms of a sum. The depth is bounded because nodes are kept in
+// this form: sums are left-deep chains of few terms. For other expressions,
+// which share nodes, the number of steps is bounded.
 class Collector {
  public:
   Collector(const ExpressionPool& pool, bool by_ranges, LinearSum& sum)
       : pool_(pool), by_ranges_(by_ranges), sum_(sum) {}
 
-  // Adds scale * node; false if the sum gets too long.
+  // Adds scale * node to the sum; false if the sum gets too long.
   bool Collect(NodeId id, int64_t scale, int depth) {
     const Node& node = pool_[id];
     if (depth > 2 * static_cast<int>(kMaxTerms) ||
@@ -67,7 +68,8 @@ class Collector {
       default:
         break;
     }
-    if (by_ranges_ && node.range.IsConstant()) {  // an axis of extent 1
+    // has only one value, for example an axis of extent 1
+    if (by_ranges_ && node.range.IsConstant()) {
       sum_.constant = Add(sum_.constant, Multiply(scale, node.range.low));
     } else {
       AddTerm(sum_, id, scale);
@@ -133,8 +135,9 @@ NodeId Accumulate(ExpressionPool& pool, NodeId sum, NodeId node,
   return Raw(pool, Opcode::kAdd, sum, Scaled(pool, node, coefficient));
 }
 
-// `multiples` holds the terms whose coefficient is a multiple of `divisor`,
-// divided by it; `rest` holds all other terms and the constant.
+// A sum divided by `divisor`. `multiples` holds the terms whose coefficient is
+// a multiple of the divisor, divided by it; `rest` holds all other terms and
+// the constant.
 struct Split {
   LinearSum multiples;
   LinearSum rest;
@@ -175,7 +178,8 @@ std::optional<Coarser> FindCoarser(const ExpressionPool& pool,
                                    const LinearSum& sum, int64_t divisor) {
   std::optional<Coarser> best;
   for (const LinearTerm& term : sum.terms) {
-    if (term.coefficient == INT64_MIN) continue;  // has no absolute value
+    // the smallest integer has no absolute value
+    if (term.coefficient == INT64_MIN) continue;
     const int64_t step = std::gcd(term.coefficient, divisor);
     if (step <= 1 || step == divisor || (best && best->step >= step)) continue;
     Split split = SplitByMultiple(sum, step);
@@ -186,8 +190,8 @@ std::optional<Coarser> FindCoarser(const ExpressionPool& pool,
   return best;
 }
 
-// The sum might not fit 64 bits, so that dividing its terms one by one would be
-// wrong.
+// True if the sum might not fit 64 bits, so that dividing its terms one by one
+// would be wrong.
 bool MayWrap(const ExpressionPool& pool, const LinearSum& sum) {
   if (!RangeOfLinear(pool, sum).IsFull()) return false;
   return !std::all_of(
@@ -227,7 +231,7 @@ NodeId BuildLinear(ExpressionPool& pool, LinearSum sum) {
             [&](const LinearTerm& a, const LinearTerm& b) {
               return pool.Precedes(a.node, b.node);
             });
-  // Start with a positive term if there is one, else with a positive constant:
+  // Starts with a positive term if there is one, else with a positive constant:
   // 5 - x.
   auto first =
       std::find_if(sum.terms.begin(), sum.terms.end(),
@@ -270,7 +274,8 @@ NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor) {
   if (divisor == 1) return x;
   const Node& node = pool[x];
   if (node.opcode ==
-      Opcode::kFloorDivide) {  // (y floordiv a) floordiv b = y floordiv (a * b)
+      // rewrites (y floordiv a) floordiv b as y floordiv (a * b)
+      Opcode::kFloorDivide) {
     const std::optional<int64_t> inner = pool.IntegerConstant(node.operands[1]);
     const std::optional<int64_t> product =
         inner && *inner > 0 ? CheckedMultiply(*inner, divisor) : std::nullopt;
@@ -310,7 +315,8 @@ NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor) {
 NodeId BuildModulo(ExpressionPool& pool, NodeId x, int64_t divisor) {
   if (divisor == 1) return pool.Integer(0);
   const Node& node = pool[x];
-  if (node.opcode == Opcode::kModulo) {  // (y mod (k * c)) mod c = y mod c
+  // rewrites (y mod (k * c)) mod c as y mod c
+  if (node.opcode == Opcode::kModulo) {
     const std::optional<int64_t> inner = pool.IntegerConstant(node.operands[1]);
     if (inner && *inner > 0 && *inner % divisor == 0) {
       return BuildModulo(pool, node.operands[0], divisor);

@@ -16,9 +16,10 @@ struct LinearTerm {
   int64_t coefficient;
 };
 
-// Coefficients and constant are modulo 2^64, as the arithmetic is.
+// A sum of terms and a constant. Coefficients and constant are modulo 2^64, as
+// the arithmetic is.
 struct LinearSum {
-  std::vector<LinearTerm> terms;  // no node twice, no zero coefficient
+  std::vector<LinearTerm> terms;  // terms; no node twice, no zero coefficient
   int64_t constant = 0;
 };
 
@@ -29,8 +30,8 @@ std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node,
                                    bool by_ranges = true);
 void AddLinear(LinearSum& sum, const LinearSum& other, int64_t scale);
 
-// The sum as an expression, in one canonical form; x floordiv c * c + x mod c
-// becomes x.
+// Returns the sum as an expression, in one canonical form; x floordiv c * c + x
+// mod c becomes x.
 NodeId BuildLinear(ExpressionPool& pool, LinearSum sum);
 
 // Returns the range of the exact (unwrapped) sum. It is full if the sum may not
@@ -38,7 +39,7 @@ NodeId BuildLinear(ExpressionPool& pool, LinearSum sum);
 // one.
 Interval RangeOfLinear(const ExpressionPool& pool, const LinearSum& sum);
 
-// x floordiv divisor and x mod divisor, for a positive constant.
+// Return x floordiv divisor and x mod divisor, for a positive constant divisor.
 NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor);
 NodeId BuildModulo(ExpressionPool& pool, NodeId x, int64_t divisor);
 

@@ -106,7 +106,8 @@ std::optional<uint64_t> NumberBits(std::string_view text, bool is_float_token,
   if (!IsFloat(type)) {
     return is_float_token ? std::nullopt : IntegerBits(text, negative, type);
   }
-  if (type == DType::kF32) {  // a conversion through double would round twice
+  // reads f32 directly, because a conversion through double would round twice
+  if (type == DType::kF32) {
     const std::optional<float> value = ParseFloat<float>(text);
     if (!value || std::isinf(*value)) return std::nullopt;
     return std::bit_cast<uint32_t>(negative ? -*value : *value);

@@ -23,7 +23,8 @@ std::string FormatLiteral(uint64_t bits, DType type);
 // range (for integers and for finite floats).
 std::optional<uint64_t> NumberBits(std::string_view text, bool is_float_token,
                                    bool negative, DType type);
-// nullopt where the type has no infinity (f8e4m3fn).
+// Returns the bits of an infinity; nullopt where the type has no infinity
+// (f8e4m3fn).
 std::optional<uint64_t> InfinityBits(bool negative, DType type);
 uint64_t NanBits(DType type);
 

@@ -21,7 +21,8 @@ bool IsLiteral(std::string_view name) {
   return name == "true" || name == "false" || name == "inf" || name == "nan";
 }
 
-// Leaves room below the longest name for a number that makes it unique.
+// Replaces characters that names cannot have by '_'. Cuts the name so that a
+// number that makes it unique has room below the longest name.
 std::string ReplaceOthers(std::string_view name) {
   std::string result(name.substr(0, kMaxLength - 12));
   for (char& c : result) {

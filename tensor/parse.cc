@@ -14,7 +14,8 @@
 namespace ember::tensor {
 namespace {
 
-// %a0 and %e3 are fold values, in stages with a fold.
+// True for a name such as %a0 or %e3, which is a fold value in stages with a
+// fold.
 bool LooksLikeFoldValue(std::string_view name) {
   return name.size() > 1 && (name[0] == 'a' || name[0] == 'e') &&
          name.find_first_not_of("0123456789", 1) == std::string_view::npos;
@@ -98,7 +99,7 @@ class DispatchParser {
     return DefineName(names_.names, name, name.text, axis);
   }
 
-  // '(' name '<' extent ',' ... ')'
+  // Parses axes: '(' name '<' extent ',' ... ')'.
   Status ParseAxes(std::vector<DraftAxis>& axes) {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
     if (lexer_.Accept(")")) return OkStatus();
@@ -111,7 +112,7 @@ class DispatchParser {
     }
   }
 
-  // Nothing, or sum(k < K) and the like.
+  // Parses a combiner with its axes, such as sum(k < K), or nothing.
   Status ParseCombiner() {
     const Token token = lexer_.Peek();
     for (int i = 1; i < static_cast<int>(std::size(kCombinerNames)); ++i) {
@@ -127,7 +128,8 @@ class DispatchParser {
     return OkStatus();
   }
 
-  // %y[i, j] = ...: the indices declare the axes, over the whole buffer.
+  // Parses a stage such as %y[i, j] = ..., in which the indices declare the
+  // axes, over the whole buffer.
   Status ParseIdentityStore() {
     const Token target = lexer_.Peek();
     lexer_.Next();
@@ -148,7 +150,7 @@ class DispatchParser {
     return ParseStoreRest(std::move(store), /*whole_stage=*/true);
   }
 
-  // %y[indices] = value
+  // Parses a store: %y[indices] = value.
   Status ParseStore(bool whole_stage) {
     EMBER_ASSIGN_OR_RETURN(DraftStore store,
                            tensor::ParseStore(lexer_, names_, draft_));
@@ -179,7 +181,7 @@ class DispatchParser {
     return OkStatus();
   }
 
-  // '{' lets, elements, nexts, stores '}'
+  // Parses '{' lets, elements, nexts, stores '}'.
   Status ParseBlock() {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
     while (!lexer_.Peek().Is("}")) {
@@ -218,7 +220,7 @@ class DispatchParser {
     return DefineName(names_.sigils, name, name.name(), node);
   }
 
-  // element %e0: f32 = value from initial
+  // Parses "element %e0: f32 = value from initial".
   Status ParseElement() {
     DraftStage& stage = Stage();
     const size_t number = stage.values.size();
@@ -244,7 +246,7 @@ class DispatchParser {
     return OkStatus();
   }
 
-  // next %a0 = value
+  // Parses "next %a0 = value".
   Status ParseNext() {
     DraftStage& stage = Stage();
     const size_t number = stage.results.size();
@@ -264,7 +266,7 @@ class DispatchParser {
   ExpressionParser expressions_;
   Draft draft_;
   NameScope header_;
-  NameScope names_;  // names of the stage being read
+  NameScope names_;  // names of the stage that is being read
 };
 
 }  // namespace

@@ -13,8 +13,9 @@
 namespace ember::tensor {
 namespace {
 
-// A value used more than once gets a name if its expression is larger than this
-// many instructions.
+// Largest number of instructions of an expression that is printed again at each
+// use. A value with a larger expression that is used more than once gets a
+// name.
 constexpr uint32_t kInlineStageSize = 3;
 constexpr uint32_t kInlineHeaderSize = 7;
 

@@ -115,7 +115,7 @@ class Generator : private RandomStageValues {
     BufferInfo info{builder_.AddBuffer(name, type, kind, scalars), type,
                     std::move(extents), false, std::nullopt};
     if (kind == BufferKind::kInput) {
-      info.small_values = true;  // see MakeBuffers
+      info.small_values = true;  // see RandomCase::MakeBuffers
       loadable_.push_back(info);
     }
     return info;
@@ -287,7 +287,7 @@ class Generator : private RandomStageValues {
     const std::vector<Scalar> point = AxisScalars(target.extents.size());
     stage_->Yield(Value(target.type, options_.maximum_depth), target.number,
                   point);
-    if (Chance(3)) {  // a second result over the same axes
+    if (Chance(3)) {  // adds a second result over the same axes
       const BufferInfo second = AddBuffer(kind, AnyType(), target.extents);
       stage_->YieldMore(Value(second.type, 2), second.number, point);
       loadable_.push_back(second);
@@ -409,7 +409,8 @@ class Generator : private RandomStageValues {
     loadable_.push_back(best);
     loadable_.push_back(place);
   }
-  // If a fold does not store the index, a later stage fills its buffer.
+  // Notes a buffer that a fold could have stored its index to. A later stage
+  // fills it.
   void AddUnstored(const BufferInfo& buffer) { unstored_.push_back(buffer); }
   void FinishUnstored() {
     for (const BufferInfo& buffer : unstored_) {
@@ -424,7 +425,7 @@ class Generator : private RandomStageValues {
   RandomCase result_;
   int buffer_count_ = 0;
   std::vector<BufferInfo> unstored_;
-  int64_t room_ = 0;  // elements of a buffer
+  int64_t room_ = 0;  // Largest number of elements that a new buffer may have.
   std::optional<DType> usual_type_;
 };
 

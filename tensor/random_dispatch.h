@@ -30,17 +30,17 @@ namespace ember::tensor {
 
 struct RandomOptions {
   int maximum_stages = 5;
-  int maximum_depth = 4;  // of expressions
+  int maximum_depth = 4;  // largest depth of expressions
   // Approximate largest number of elements of a buffer; most cases stay below
   // 4000.
   int64_t largest_elements = 4000;
-  // Only instructions that every executor must compute bit for bit: no
+  // True: only instructions that every executor must compute bit for bit: no
   // transcendental functions, and float sums and products only where every
-  // order of accumulation is exact. If false, results may differ by rounding,
-  // and by more where rounding is amplified (a cast to an integer, a
-  // comparison).
+  // order of accumulation is exact. False: results may differ by rounding, and
+  // by more where rounding is amplified (a cast to an integer, a comparison).
   bool exact = true;
-  // Inputs of some cases have subnormal elements, which not every device keeps.
+  // True: inputs of some cases have subnormal elements, which not every device
+  // keeps.
   bool subnormals = false;
   // True if the builder simplifies. The same seed gives the same computation
   // either way.
@@ -51,8 +51,8 @@ struct RandomCase {
   uint64_t seed = 0;
   Dispatch dispatch;
   std::vector<int64_t> parameters;
-  // True if inputs contain infinite, NaN and large floats; true if they contain
-  // subnormal ones.
+  // has_special_values: true if inputs contain infinite, NaN and large floats.
+  // The next field: true if they contain subnormal ones.
   bool has_special_values = false;
   bool has_subnormals = false;
 

@@ -100,7 +100,8 @@ TEST(RandomDispatchTest, CoversTheInstructionTable) {
   }
   for (int i = 0; i < kOpcodeCount; ++i) {
     const Opcode opcode = static_cast<Opcode>(i);
-    // The generator does not make these; they have their own tests.
+    // These opcodes are not expected: the generator does not make them, and
+    // they have their own tests.
     if (opcode == Opcode::kBitcast || opcode == Opcode::kIsNan ||
         opcode == Opcode::kIsInfinite) {
       continue;

@@ -42,7 +42,8 @@ GridShape RandomGrid::OperandShape() {
       if (!is_plain_ && choices_.Chance(8))
         dim.slack =
             choices_.Chance(4)
-                ? 1 - extent(axis).value  // a single element, mostly padding
+                // makes a dim of a single element, which is mostly padding
+                ? 1 - extent(axis).value
                 : std::max<int64_t>(choices_.Below(6) - 2,
                                     1 - extent(axis).value);
     } else if (!is_plain_ && choices_.Chance(3)) {
@@ -102,7 +103,8 @@ Scalar RandomGrid::FlatIndex(const GridDim& dim, const GridPoint& point,
 bool RandomGrid::Move(const GridDim& dim, const GridPoint& point,
                       StageBuilder& stage, Scalar& index) {
   const int axis = dim.axes.back();
-  // Distance by which the index reaches beyond the points of the axes.
+  // Smallest and largest distance by which the index reaches beyond the points
+  // of the axes.
   int64_t low = 0, high = 0;
   if (const auto& window = point.windows[static_cast<size_t>(axis)];
       window && dim.axes.size() == 1 && !choices_.Chance(4)) {
@@ -112,7 +114,8 @@ bool RandomGrid::Move(const GridDim& dim, const GridPoint& point,
   }
   const bool is_moved = high > 0 || dim.slack != 0 || choices_.Chance(8);
   if (is_moved) {
-    // Shifts down by the part of a window that hangs over, or by any number.
+    // Shifts the index down by the part of a window that hangs over, or by any
+    // number.
     const int64_t shift = choices_.Chance(2) ? high / 2 : choices_.Below(7) - 3;
     index = index - shift;
     low -= shift;

@@ -31,8 +31,9 @@ struct Extent {
 };
 
 struct GridDim {
-  std::vector<int> axes;  // axes of the grid, slowest first; none: extent 1
-  int64_t slack = 0;      // number of elements beyond the points of the axes
+  // axes of the grid in this dim, slowest first; none: extent 1
+  std::vector<int> axes;
+  int64_t slack = 0;  // number of elements beyond the points of the axes
 };
 
 struct GridShape {
@@ -52,8 +53,8 @@ struct GridIndices {
 
 class RandomGrid {
  public:
-  // is_plain: no operand is transposed, merged, longer or shorter. The choices
-  // must outlive the grid. No extent is 0.
+  // Makes a grid. is_plain: no operand is transposed, merged, longer or
+  // shorter. The choices must outlive the grid. No extent is 0.
   RandomGrid(RandomChoices& choices, std::vector<Extent> extents, bool is_plain)
       : choices_(choices), extents_(std::move(extents)), is_plain_(is_plain) {}
 
@@ -80,8 +81,8 @@ class RandomGrid {
   int64_t SizeOf(const GridDim& dim) const;
   void Merge(GridShape& shape);
   void Shuffle(GridShape& shape);
-  // Shifts the index, reverses it or adds a window to it. True if it may be out
-  // of range then.
+  // Shifts the index, reverses it or adds a window to it. True if the index may
+  // be out of range then.
   bool Move(const GridDim& dim, const GridPoint& point, StageBuilder& stage,
             Scalar& index);
 

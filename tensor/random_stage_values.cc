@@ -22,7 +22,7 @@ Scalar RandomStageValues::RoughIndex() {
     if (Chance(6)) axis = Modulo(axis, 1 + Below(5));
     if (Chance(10)) axis = FloorDivide(axis, Pick(parameters_).scalar);
     if (Chance(10)) axis = Modulo(axis, Pick(parameters_).scalar);
-    if (Chance(8)) {  // the axis again, or nearly
+    if (Chance(8)) {  // uses the axis again, or nearly
       const int divisor = 1 + Below(4);
       axis = FloorDivide(axis, divisor) * (Chance(2) ? divisor : Below(4)) +
              Modulo(axis, divisor);

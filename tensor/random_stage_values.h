@@ -20,9 +20,11 @@ struct BufferInfo {
   DType type = DType::kF32;
   std::vector<Extent> extents;
   bool small_values =
-      // true if it holds integers of at most 4 bits: sums of them are exact
+      // True if the buffer holds integers of at most 4 bits: sums of them are
+      // exact.
       false;
-  std::optional<GridShape> shape;  // set if the buffer is over the case's grid
+  // the buffer's shape, if it is over the case's grid
+  std::optional<GridShape> shape;
 };
 
 class RandomStageValues : protected RandomChoices {
@@ -33,18 +35,21 @@ class RandomStageValues : protected RandomChoices {
         builder_("random_" + std::to_string(seed), options.simplify) {}
 
   Scalar Constant(DType type);
-  // An index expression somewhere around 0..extent, from axes and constants.
+  // Returns an index expression somewhere around 0..extent, from axes and
+  // constants.
   Scalar RoughIndex();
-  // An index that is in 0..extent - 1 for sure; the extent is not 0.
+  // Returns an index that is in 0..extent - 1 for sure; the extent is not 0.
   Scalar IndexWithin(const Extent& extent);
-  // An element of an integer buffer, itself at a simple place.
+  // Returns an element of an integer buffer, loaded at a simple place, as an
+  // index.
   std::optional<Scalar> GatheredIndex();
   static bool HasNoElements(const BufferInfo& buffer);
   Scalar LoadOf(const BufferInfo& source);
-  // Zero, a constant, a value that is known when the dispatch runs, or one that
-  // differs from point to point.
+  // Returns a default for a pad: zero, a constant, a value that is known when
+  // the dispatch runs, or one that differs from point to point.
   Scalar PadValue(DType type);
-  // A float that is an integer of few bits, so that sums of products are exact.
+  // Returns a float that is an integer of few bits, so that sums of products
+  // are exact.
   Scalar SmallValue(DType type);
   Scalar Leaf(DType type);
   Scalar Condition(int depth);
@@ -60,7 +65,7 @@ class RandomStageValues : protected RandomChoices {
   std::vector<Extent> axes_;  // axes of the stage
   std::optional<RandomGrid> grid_;
   bool special_inputs_ = false;
-  // Set if the stage is on the grid: its point there.
+  // True if the stage is on the grid. The next field is then its point there.
   bool is_on_grid_ = false;
   GridPoint point_;
 

@@ -45,9 +45,9 @@ std::vector<uint8_t> RandomElements(std::mt19937_64& random, DType type,
 void AddSpecialValues(std::mt19937_64& random, DType type, bool with_subnormals,
                       std::vector<uint8_t>& elements);
 
-// Returns "element 3: expected 1, found 2" for the first that differs; empty if
-// all are equal bit for bit, where all NaNs and both zeros count as equal. With
-// a tolerance: |a - b| <= absolute + relative * |a|.
+// Returns a text such as "element 3: expected 1, found 2" for the first element
+// that differs; empty if all are equal bit for bit, where all NaNs and both
+// zeros count as equal. With a tolerance: |a - b| <= absolute + relative * |a|.
 std::string FirstDifferentElement(DType type,
                                   const std::vector<uint8_t>& expected,
                                   const std::vector<uint8_t>& actual,

@@ -76,7 +76,8 @@ Interval RangeOfResult(Opcode opcode, DType operand_type, DType result_type,
                        result_type != DType::kBool;
     return exact ? a : all;
   }
-  if (operand_type != result_type) return all;  // classification and comparison
+  // classifications and comparisons give any bool
+  if (operand_type != result_type) return all;
   const Interval exact = ExactRange(opcode, a, b, c);
   return exact.Within(all) ? exact : all;
 }

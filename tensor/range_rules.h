@@ -12,12 +12,13 @@ namespace ember::tensor {
 // simplification may assume that index arithmetic does not wrap.
 inline constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
-// Returns the values of the type as 64-bit integers; full for u64 and floats.
+// Returns the range of the type's values as 64-bit integers; full for u64 and
+// floats.
 Interval RangeOfType(DType type);
 Interval RangeOfConstant(uint64_t bits, DType type);
 
-// Ranges of the operands a, b, c (full where unknown or absent); full if
-// nothing is known.
+// Returns the range of an instruction's result, from the ranges of its operands
+// a, b, c (full where unknown or absent); full if nothing is known.
 Interval RangeOfResult(Opcode opcode, DType operand_type, DType result_type,
                        Interval a, Interval b, Interval c);
 

@@ -28,7 +28,7 @@ void SumBounds::Add(const ValueRange& term) {
 ValueRange SumBounds::Result(double growth) const {
   if (!is_known_ || std::isnan(low_) || std::isnan(high_))
     return ValueRange::Unknown();
-  if (special_ != 0)  // NaN is not, either
+  if (special_ != 0)  // a special value: infinity or NaN (NaN != 0 is true)
     return ValueRange::Exactly(DoubleToBits(special_, type_), type_);
   if (is_whole_ && magnitude_ <= 1 / UnitRoundoff(type_))
     return ValueRange::Exactly(DoubleToBits(low_, type_), type_);

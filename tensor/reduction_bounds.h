@@ -16,7 +16,7 @@ class SumBounds {
  public:
   explicit SumBounds(DType type) : type_(type) {}
   void Add(const ValueRange& term);
-  // growth: BoundsOptions::error_growth.
+  // Returns the range of the sum. growth: see BoundsOptions::error_growth.
   ValueRange Result(double growth) const;
 
  private:
@@ -24,7 +24,8 @@ class SumBounds {
   double low_ = 0, high_ = 0, magnitude_ = 0;
   int64_t terms_ = 0;
   bool is_known_ = true;
-  bool is_whole_ = true;  // all terms are integers, and exact
+  // true: all terms are integers, and their sum is exact
+  bool is_whole_ = true;
   // Sum of the infinities and NaNs among the terms, which determine the result
   // in every order.
   double special_ = 0;
@@ -37,7 +38,7 @@ class ProductBounds {
   ValueRange Result() const;
 
  private:
-  const DType type_, wide_;  // types of the terms and of accumulators
+  const DType type_, wide_;  // type of the terms, and type of the accumulators
   ValueRange product_;
   // Products of all large factors, and of all small ones: the extreme values
   // that some order reaches.

@@ -59,8 +59,8 @@ auto WithType(DType type, Function&& function) {
   __builtin_unreachable();
 }
 
-// `type` is the widest type of its kind with these semantics. EvaluateScalar
-// converts the others to it and back.
+// Evaluates an instruction in `type`, the widest type of its kind with these
+// semantics. EvaluateScalar converts the others to it and back.
 template <DType type>
 uint64_t Arithmetic(Opcode opcode, uint64_t first, uint64_t second) {
   const Compute<type> a = Read<type>(first);
@@ -111,8 +111,8 @@ uint64_t CastFrom(Wide value, DType to) {
   });
 }
 
-// The widest type of the operand's kind holds its value exactly, and casting
-// from there gives the same result as casting directly.
+// Casts bits. The widest type of the operand's kind holds its value exactly,
+// and casting from there gives the same result as casting directly.
 uint64_t CastBits(uint64_t bits, DType from, DType to) {
   switch (KindOf(from)) {
     case DTypeKind::kBool:

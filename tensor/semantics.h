@@ -32,7 +32,8 @@
 
 namespace ember::tensor::semantics {
 
-// Storage of a dtype's elements, and the type that its arithmetic is done in.
+// The types of a dtype: that of its stored elements, and the one in which its
+// arithmetic is done.
 template <DType type>
 struct TypesOf;
 #define EMBER_ROW(name, text, storage, bits, kind)                 \
@@ -46,7 +47,7 @@ struct TypesOf;
 EMBER_FOR_EACH_DTYPE(EMBER_ROW)
 #undef EMBER_ROW
 
-// Storage to compute type, exact.
+// Converts a stored element to its compute type, exactly.
 template <NarrowFloat T>
 inline float Widen(T value) {
   return ToFloat(value);
@@ -72,8 +73,8 @@ concept Float = std::floating_point<T>;
 template <typename T>
 concept Integer = std::integral<T> && !std::same_as<T, bool>;
 
-// Arithmetic that wraps: in an unsigned type of at least 32 bits, so that
-// promotion to int cannot overflow (uint16_t * uint16_t would).
+// The type in which integer arithmetic wraps: an unsigned type of at least 32
+// bits, so that promotion to int cannot overflow (uint16_t * uint16_t would).
 template <Integer T>
 using Wrapping = std::common_type_t<std::make_unsigned_t<T>, uint32_t>;
 
@@ -99,7 +100,7 @@ inline T Absolute(T a) {
 template <typename T>
 inline T Sign(T a) {
   if constexpr (Float<T>) {
-    // zeros and NaN are returned unchanged
+    // Zeros and NaN are returned unchanged.
     return a > 0 ? T(1) : a < 0 ? T(-1) : a;
   } else {
     return static_cast<T>((a > 0) - (a < 0));
@@ -245,8 +246,8 @@ inline T Multiply(T a, T b) {
   }
 }
 
-// True where the machine's division would trap; the quotient is then -a and the
-// remainder 0.
+// True where the machine's division would trap: for the smallest integer
+// divided by -1. The quotient is then -a and the remainder 0.
 template <Integer T>
 inline bool DividesByMinusOne(T b) {
   return std::is_signed_v<T> && b == static_cast<T>(-1);
@@ -291,7 +292,7 @@ inline T Power(T a, T b) {
   if constexpr (Float<T>) {
     return std::pow(a, b);
   } else {
-    if (b < 0) {  // 1 / a^|b| is not 0 only for 1 and -1
+    if (b < 0) {  // a negative power: 1 / a^|b| is not 0 only for 1 and -1
       if (a == 1) return 1;
       if (DividesByMinusOne(a)) return (b & 1) ? a : T(1);
       return 0;
@@ -305,7 +306,8 @@ inline T Power(T a, T b) {
     return result;
   }
 }
-// Equal values (+0 and -0) give a; two NaNs give the first.
+// Returns the smaller value. Equal values (+0 and -0) give a; two NaNs give the
+// first.
 template <typename T>
 inline T Minimum(T a, T b) {
   if constexpr (Float<T>) {
@@ -381,7 +383,8 @@ inline T Select(bool condition, T if_true, T if_false) {
   return condition ? if_true : if_false;
 }
 
-// Toward zero, saturating; NaN gives 0.
+// Converts a float to an integer: rounds toward zero and saturates; NaN gives
+// 0.
 template <Integer To, Float From>
 inline To FloatToInteger(From value) {
   // 2^(bits) and -2^(bits-1) are exact in every float type; the largest integer
@@ -395,8 +398,9 @@ inline To FloatToInteger(From value) {
   return static_cast<To>(value);
 }
 
-// A 64-bit integer as a double such that rounding that to a narrow float rounds
-// only once: bits that a double cannot hold are gathered in its last one.
+// Returns a 64-bit integer as a double such that rounding that to a narrow
+// float rounds only once: bits that a double cannot hold are gathered in its
+// last one.
 template <Integer From>
 inline double IntegerToOddDouble(From value) {
   if constexpr (sizeof(From) < 8) {
@@ -415,7 +419,8 @@ inline double IntegerToOddDouble(From value) {
   }
 }
 
-// Any value as a double that rounds to a narrow float as the value does.
+// Returns any value as a double that rounds to a narrow float as the value
+// does.
 template <typename From>
 inline double ToOddDouble(From value) {
   if constexpr (Integer<From>) {
@@ -425,7 +430,8 @@ inline double ToOddDouble(From value) {
   }
 }
 
-// To is a storage type (bool for the bool dtype), From a compute type.
+// Converts between types as Cast does. To is a storage type (bool for the bool
+// dtype), From a compute type.
 template <typename To, typename From>
 inline To Cast(From value) {
   if constexpr (std::is_same_v<To, bool>) {
@@ -441,7 +447,8 @@ inline To Cast(From value) {
 
 }  // namespace ember::tensor::semantics
 
-// A row of the table without a function here does not compile.
+// Uses the function of each row of the table: a row without a function does not
+// compile.
 namespace ember::tensor::semantics_check {
 #define EMBER_ROW(name, ...) using semantics::name;
 EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)

@@ -19,7 +19,7 @@ TEST(SemanticsTest, IntegersWrap) {
   EXPECT_EQ(Add<int8_t>(127, 1), -128);
   EXPECT_EQ(Subtract<uint8_t>(0, 1), 255);
   EXPECT_EQ(Multiply<uint16_t>(65535, 65535),
-            1);  // overflows int when done naively
+            1);  // a product that overflows int when done naively
   EXPECT_EQ(Multiply<int64_t>(kLow64, -1), kLow64);
   EXPECT_EQ(Negate<int64_t>(kLow64), kLow64);
   EXPECT_EQ(Absolute<int32_t>(INT32_MIN), INT32_MIN);
@@ -51,14 +51,14 @@ TEST(SemanticsTest, Division) {
 
 TEST(SemanticsTest, Powers) {
   EXPECT_EQ(Power<int32_t>(3, 4), 81);
-  EXPECT_EQ(Power<int32_t>(2, 33), 0);  // wraps
+  EXPECT_EQ(Power<int32_t>(2, 33), 0);  // the power wraps
   EXPECT_EQ(Power<int32_t>(0, 0), 1);
   EXPECT_EQ(Power<int32_t>(2, -1), 0);
   EXPECT_EQ(Power<int32_t>(1, -5), 1);
   EXPECT_EQ(Power<int32_t>(-1, -5), -1);
   EXPECT_EQ(Power<int32_t>(-1, -4), 1);
   EXPECT_EQ(Power<int32_t>(0, -1), 0);
-  EXPECT_EQ(Power<uint8_t>(3, 255), 171);  // 3^255 mod 256
+  EXPECT_EQ(Power<uint8_t>(3, 255), 171);  // 171 is 3^255 mod 256
   EXPECT_EQ(Power<float>(4.0f, 0.5f), 2.0f);
 }
 
@@ -69,7 +69,7 @@ TEST(SemanticsTest, MinimumAndMaximumKeepNan) {
   EXPECT_TRUE(std::isnan(Maximum<float>(1, kNan)));
   EXPECT_FALSE(std::signbit(Maximum<float>(0.0f, -0.0f)));
   EXPECT_TRUE(
-      // equal values give the first
+      // Equal values give the first.
       std::signbit(Maximum<float>(-0.0f, 0.0f)));
   EXPECT_EQ(Maximum<bool>(false, true), true);
 }
@@ -132,8 +132,8 @@ TEST(SemanticsTest, CastsToFloatsRoundOnce) {
   EXPECT_EQ(ToFloat(Cast<Float16>(int32_t{2049})), 2048.0f);
   EXPECT_EQ(ToFloat(Cast<Float16>(70000.0f)), kInf);
   EXPECT_EQ(ToFloat(Cast<Float16>(true)), 1.0f);
-  // Just above the middle of two bf16 values, by less than a double of this
-  // size can hold: going through double would give a tie.
+  // The value is just above the middle of two bf16 values, by less than a
+  // double of this size can hold: going through double would give a tie.
   const int64_t middle = (int64_t{257} << 54) + 1;
   EXPECT_EQ(ToFloat(Cast<BFloat16>(middle)), 0x1.02p62f);
   EXPECT_EQ(ToFloat(Cast<BFloat16>(middle - 1)),
@@ -207,8 +207,8 @@ TEST(ScalarTest, GeneralCastsAgreeWithDirectOnes) {
   uint64_t state = 1;
   for (int i = 0; i < 4000; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    // Values have few bits set, or all but few, at both ends, so edges are hit
-    // often.
+    // Random values have few bits set, or all but few, at both ends, so that
+    // edges are hit often.
     const uint64_t raw = i % 2 ? state : ~uint64_t{0} << (state >> 58);
 #define EMBER_ROW(name, ...) \
   CheckCastsFrom<DType::k##name>(i % 3 ? raw : raw >> 32);
@@ -246,7 +246,7 @@ TEST(ScalarTest, IdentitiesOfReductions) {
   EXPECT_EQ(LargestBits(DType::kF16), 0x7c00u);
   EXPECT_EQ(SmallestBits(DType::kF32), 0xff800000u);
   EXPECT_EQ(OneBits(DType::kBF16), 0x3f80u);
-  // Without infinities: the largest finite values.
+  // Types without infinities have their largest finite values here.
   EXPECT_EQ(LargestBits(DType::kF8E4M3FN), 0x7eu);
   EXPECT_EQ(SmallestBits(DType::kF8E4M3FN), 0xfeu);
   EXPECT_EQ(SmallestBits(DType::kF8E5M2), 0xfcu);

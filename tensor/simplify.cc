@@ -11,7 +11,7 @@
 namespace ember::tensor {
 namespace {
 
-// Instructions whose result for floats is the same on every back end.
+// True for instructions whose result for floats is the same on every back end.
 bool IsExactForFloats(Opcode opcode) {
   switch (opcode) {
     case Opcode::kNegate:
@@ -51,7 +51,8 @@ bool IsCommutative(Opcode opcode, DType operand_type) {
     case Opcode::kNotEqual:
       return true;
     case Opcode::kMinimum:
-    // for +0 and -0, and for two NaNs, the order decides
+    // False for minimum and maximum of floats: for +0 and -0, and for two NaNs,
+    // the order of the operands decides.
     case Opcode::kMaximum:
     case Opcode::kAnd:
     case Opcode::kOr:
@@ -62,7 +63,7 @@ bool IsCommutative(Opcode opcode, DType operand_type) {
   }
 }
 
-// Every value of `narrow` is a value of `wide`.
+// True if every value of `narrow` is a value of `wide`.
 bool Embeds(DType narrow, DType wide) {
   if (narrow == wide) return true;
   if (IsFloat(narrow) != IsFloat(wide) || narrow == DType::kU64) return false;
@@ -131,8 +132,8 @@ NodeId Simplifier::Make(Opcode opcode, DType type,
   return pool_.Intern(opcode, type, operands);
 }
 
-// Constants go to the right; other integer operands get a fixed order. Float
-// operands otherwise keep theirs.
+// True if the operands are to be swapped. Constants go to the right; other
+// integer operands get a fixed order. Float operands otherwise keep theirs.
 bool Simplifier::Swaps(Opcode opcode, DType type, NodeId a, NodeId b) const {
   if (!IsCommutative(opcode, type)) return false;
   if (pool_.IsConstant(a) || pool_.IsConstant(b)) return !pool_.IsConstant(b);
@@ -187,8 +188,7 @@ NodeId Simplifier::FloatBinary(Opcode opcode, DType type, NodeId a, NodeId b) {
       if (is_one) return a;
       break;
     case Opcode::kAdd:
-      if (is_minus_zero)
-        return a;  // -0 + +0 is +0, so adding +0 is not nothing
+      if (is_minus_zero) return a;  // x + -0 is x; adding +0 would change -0
       break;
     case Opcode::kSubtract:
       if (is_zero) return a;

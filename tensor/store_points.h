@@ -25,26 +25,29 @@ namespace ember::tensor {
 class StorePoints {
  public:
   using Point = std::vector<int64_t>;  // a point of the spatial axes
-  // The indices that a point stores to; false: not known.
+  // Computes the indices that a point stores to; returns false if they are not
+  // known.
   using IndexFunction =
       std::function<bool(const Point& point, std::vector<int64_t>& indices)>;
 
   StorePoints(const Dispatch& dispatch, const Stage& stage, const Store& store,
               const ConcreteHeader& header);
 
-  // True if Of need not visit all points.
+  // True if the points are computed directly, so that Of need not visit all
+  // points.
   bool is_direct() const { return is_direct_; }
   int64_t point_count() const { return point_count_; }
 
-  // Returns the points in the stage's order; nullptr if they are unknown. If it
-  // is not direct, `indices_of` is called once for every point. The result is
-  // valid until the next call.
+  // Returns the points that store to the element with these indices, in the
+  // stage's order; nullptr if they are unknown. If the points are not computed
+  // directly, `indices_of` is called once for every point. The result is valid
+  // until the next call.
   const std::vector<Point>* Of(std::span<const int64_t> indices,
                                const IndexFunction& indices_of);
 
  private:
   struct Solution {
-    int axis = -1;  // -1: the index is constant
+    int axis = -1;  // axis that the index depends on; -1: the index is constant
     int64_t coefficient = 0;
     int64_t constant = 0;
   };
@@ -52,7 +55,7 @@ class StorePoints {
   const std::vector<int64_t> extents_;
   int64_t point_count_ = 1;
   bool is_direct_ = true;
-  std::vector<Solution> solutions_;  // per index
+  std::vector<Solution> solutions_;  // solution for each index
   std::vector<Point> found_;
   bool has_looked_ = false, is_known_ = true;
   std::map<std::vector<int64_t>, std::vector<Point>> points_;

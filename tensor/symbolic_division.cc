@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMaxFactors = 16;
 constexpr Interval kIndexRange{-kMaxExtent, kMaxExtent};
 
-// coefficient * the product of the factors, which are sorted and not constant.
+// A product: coefficient * factors, which are sorted and not constant.
 struct Monomial {
   int64_t coefficient = 1;
   std::vector<NodeId> factors;
@@ -22,7 +22,8 @@ struct Monomial {
   bool operator==(const Monomial&) const = default;
 };
 
-using Polynomial = std::vector<Monomial>;  // a sum; constants have no factors
+// a sum; a constant term has no factors
+using Polynomial = std::vector<Monomial>;
 
 bool Multiply(Monomial& product, int64_t coefficient) {
   const std::optional<int64_t> result =
@@ -99,7 +100,8 @@ bool IsBelow(const ExpressionPool& pool, const Polynomial& sum,
         continue;
       Polynomial rest = sum;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-      // 0 is below the place, if that is proved to be positive.
+      // The rest is 0, which is below `place` if `place` is proved to be
+      // positive.
       if (rest.empty() && place->factors.empty()) return true;
       if (IsBelow(pool, rest, *place)) return true;
     }

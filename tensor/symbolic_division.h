@@ -23,7 +23,7 @@ struct QuotientAndRemainder {
   NodeId remainder;
 };
 
-// Returns nullopt if nothing can be proved.
+// Divides x by d symbolically. Returns nullopt if nothing can be proved.
 std::optional<QuotientAndRemainder> DivideSymbolically(ExpressionPool& pool,
                                                        NodeId x,
                                                        NodeId divisor);

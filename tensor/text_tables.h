@@ -8,7 +8,8 @@
 
 namespace ember::tensor {
 
-// Names of each Combiner and Update. "min" and "max" are taken by instructions.
+// Names of each Combiner and Update in the text form. They are not "min" and
+// "max", which are instructions.
 inline constexpr std::string_view kCombinerNames[] = {
     "none", "sum", "prod", "minimum", "maximum", "fold"};
 inline constexpr std::string_view kUpdateNames[] = {"=",

@@ -8,8 +8,8 @@
 namespace ember::tensor {
 namespace {
 
-// The texts are in the form that Print gives, so each is an expectation for
-// both directions.
+// Checks that a text parses and prints as itself. The texts are in the form
+// that Print gives.
 void ExpectRoundTrip(const std::string& text) {
   const StatusOr<Dispatch> parsed = Parse(text);
   ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << text;
@@ -274,7 +274,7 @@ TEST(TextTest, DeepNestingIsAnErrorNotACrash) {
   EXPECT_NE(BodyError(calls).find("nested"), std::string::npos);
 }
 
-// Each name is one more operation deep than the one before.
+// Each let is one more operation deep than the one before.
 TEST(TextTest, LongChainsOfLets) {
   std::string body = "    let %t0 = %x[i, j]\n";
   constexpr int kLets = 100000;

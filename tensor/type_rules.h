@@ -23,7 +23,7 @@ struct TypeFault {
     kBitcast  // `found` cannot become `expected`
   };
   Kind kind = kNone;
-  uint8_t operand = 0;  // kOperand: its number
+  uint8_t operand = 0;  // for kOperand: the number of the operand
   DType expected = DType::kF32;
   DType found = DType::kF32;
 };

@@ -8,7 +8,8 @@
 
 namespace ember::tensor {
 
-// The update must not be kAssign, which computes nothing.
+// Returns the opcode of an update. The update must not be kAssign, which
+// computes nothing.
 constexpr Opcode OpcodeOf(Update update) {
   switch (update) {
     case Update::kMultiply:

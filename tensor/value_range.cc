@@ -11,9 +11,10 @@ namespace ember::tensor {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Larger integers are not exact as doubles.
+// Largest magnitude up to which all integers are exact as doubles.
 constexpr double kLargestExact = 9007199254740992.0;
-// Roundings that an arithmetic operation may make, fused with others or not.
+// Number of roundings that an arithmetic operation may make, fused with others
+// or not.
 constexpr double kArithmeticRoundings = 2;
 
 // Returns the value below which executors may take a number for zero: the
@@ -36,7 +37,8 @@ double HighestInteger(DType type) {
   return type == DType::kBool ? 1 : BitsToDouble(LargestBits(type), type);
 }
 
-// Real numbers from low to high, rounded `roundings` times.
+// Returns the range of the real numbers from low to high, rounded `roundings`
+// times.
 ValueRange Rounded(double low, double high, double roundings, DType type) {
   if (std::isnan(low) || std::isnan(high)) return ValueRange::Unknown();
   const double relative = roundings * RoundingError(type);
@@ -45,7 +47,7 @@ ValueRange Rounded(double low, double high, double roundings, DType type) {
   high += std::isinf(high) ? 0 : relative * std::abs(high) + tiny;
   const double most = LargestFinite(type);
   if (!FloatFormatOf(type).has_infinity() && (low < -most || high > most))
-    return ValueRange::Unknown();  // may be NaN
+    return ValueRange::Unknown();  // the result may be NaN
   if (low < -most) low = -kInfinity;
   if (high > most) high = kInfinity;
   return ValueRange::Between(low, high, type);
@@ -81,7 +83,7 @@ constexpr Ends kNothing = {std::numeric_limits<double>::quiet_NaN(),
 
 bool ContainsZero(const ValueRange& a) { return a.low <= 0 && a.high >= 0; }
 
-// Applies a function whose slope is at most 1.
+// Applies a function whose slope is at most 1 to the ends of a range.
 template <typename Function>
 Ends NoSteeper(const ValueRange& a, Function function) {
   if (std::isinf(a.magnitude())) return kNothing;
@@ -166,7 +168,7 @@ Ends EndsOfFunction(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   }
 }
 
-// Sums, products and quotients of reals.
+// Returns the range of sums, products and quotients of reals.
 Ends EndsOfArithmetic(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   switch (opcode) {
     case Opcode::kAdd:
@@ -216,7 +218,7 @@ std::optional<Ends> EndsWithoutRounding(Opcode opcode, const ValueRange& a,
   }
 }
 
-// Remainders by one positive divisor.
+// Returns the range of remainders by one positive divisor.
 Ends Remainders(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   if (b.low != b.high || b.low <= 0 || std::isinf(a.magnitude()))
     return kNothing;
@@ -311,7 +313,7 @@ ValueRange Compare(Opcode opcode, const ValueRange& a, const ValueRange& b) {
       return Truth(may_be_equal, !must_be_equal);
     case Opcode::kLess:
       return Truth(a.high >= b.low, may_be_less);
-    default:  // kLessEqual
+    default:  // the last case is kLessEqual
       return Truth(may_be_more, a.low <= b.high);
   }
 }

@@ -24,51 +24,51 @@
 
 namespace ember::tensor {
 
-// Units in the last place that functions such as exp may be off.
+// Number of units in the last place that functions such as exp may be off.
 inline constexpr double kFunctionUlps = 8;
 
 struct ValueRange {
   static constexpr int kMaxValues = 4;
 
-  // Number of listed values; 0 if the interval applies.
+  // Number of listed values; 0: the range is the interval.
   int count = 0;
   uint64_t bits[kMaxValues] = {};  // bits of the values, in their type
   // The interval; for listed values it contains them (except NaN). Integers are
   // exact below 2^53.
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  // False: anything, NaN too.
+  // True: the range is known. False: the value may be anything, NaN too.
   bool is_known = false;
 
   static ValueRange Unknown() { return {}; }
   static ValueRange Exactly(uint64_t bits, DType type);
-  // For integers and bools, the whole numbers in the interval. Unknown if an
-  // end is NaN.
+  // Returns the range from low to high; for integers and bools, the whole
+  // numbers in it. Unknown if an end is NaN.
   static ValueRange Between(double low, double high, DType type);
 
   bool is_exact() const { return count == 1; }
-  // The larger of the ends' absolute values.
+  // Returns the larger of the ends' absolute values.
   double magnitude() const;
   bool Contains(uint64_t value, DType type) const;
 };
 
-// All that either may be.
+// Returns a range with all values that either range allows.
 ValueRange Union(const ValueRange& a, const ValueRange& b, DType type);
 
-// The relative error of one rounding to the type: half a unit in the last
-// place. 0 for what is no float.
+// Returns the relative error of one rounding to the type: half a unit in the
+// last place. 0 for types that are no floats.
 double RoundingError(DType type);
 
-// All numbers within `error` of the range, and what else rounding to the type
-// may give.
+// Returns a range with all numbers within `error` of the range, and the other
+// values that rounding to the type may give.
 ValueRange Widen(const ValueRange& range, double error, DType type);
 
 struct RangeOperands {
   ValueRange a, b, c;
 };
 
-// One arithmetic instruction, Select, Cast or Bitcast; operand_type as in
-// EvaluateScalar (tensor/scalar.h).
+// Applies one arithmetic instruction, Select, Cast or Bitcast to ranges;
+// operand_type as in EvaluateScalar (tensor/scalar.h).
 ValueRange Apply(Opcode opcode, DType operand_type, DType result_type,
                  const RangeOperands& operands);
 

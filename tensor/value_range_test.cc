@@ -68,7 +68,8 @@ TEST(ValueRangeTest, StepsGiveBothSides) {
           .is_exact());
 }
 
-// A type with more bits of mantissa may have a smaller largest value.
+// A cast to a type with more bits of mantissa may overflow, because its largest
+// value may be smaller.
 TEST(ValueRangeTest, CastsToSmallerTypesOverflow) {
   const auto cast = [](double low, double high, DType from, DType to) {
     return Apply(Opcode::kCast, from, to,
@@ -79,7 +80,8 @@ TEST(ValueRangeTest, CastsToSmallerTypesOverflow) {
   const ValueRange byte = cast(1, 300, DType::kF8E5M2, DType::kF8E4M3FN);
   EXPECT_TRUE(byte.is_known);
   EXPECT_FALSE(byte.Contains(0x7f, DType::kF8E4M3FN));
-  // Infinity is there, and then NaN.
+  // A cast of too large a value gives infinity, or NaN if the type has no
+  // infinity.
   EXPECT_TRUE(cast(1, 500, DType::kF32, DType::kF8E4M3FN)
                   .Contains(0x7f, DType::kF8E4M3FN));
   EXPECT_TRUE(

@@ -59,13 +59,13 @@ class Verifier {
 
   // --- instructions ---
 
-  // The context for errors in an instruction.
+  // Returns the beginning of an error message about an instruction.
   std::string At(uint32_t number) const {
     return Concat({RegisterName(number), " (",
                    InfoOf(dispatch_.instructions[number].opcode).text, ")"});
   }
 
-  // stage is null for the header.
+  // Checks the instructions [begin, end). stage is null for the header.
   Status CheckInstructions(uint32_t begin, uint32_t end, const Stage* stage) {
     for (uint32_t i = begin; i < end; ++i) {
       const Instruction& instruction = dispatch_.instructions[i];
@@ -389,8 +389,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // The register is one that the stage may use and depends on nothing that is
-  // forbidden here.
+  // Checks a register of a stage: the stage may use it, and it depends on
+  // nothing that is forbidden here.
   Status CheckStageRegister(const Stage& stage, Register reg, uint8_t forbidden,
                             const std::string& what) const {
     if (!IsUsable(reg, stage.end, &stage)) {
@@ -476,9 +476,11 @@ class Verifier {
   }
 
   const Dispatch& dispatch_;
-  std::vector<uint8_t> dependences_;  // per register
+  // the things that each register depends on, as Dependence bits
+  std::vector<uint8_t> dependences_;
   std::vector<bool>
-      stored_;  // per buffer, by the stages before the current one
+      // for each buffer: true if a stage before the current one stores to it
+      stored_;
 };
 
 }  // namespace

@@ -44,8 +44,8 @@
 
 namespace ember::tensor {
 
-// kInvalidArgument with one line: "dispatch @name: stage 2: ...: expected ...,
-// found ...".
+// Checks a dispatch. Returns kInvalidArgument with one line: "dispatch @name:
+// stage 2: ...: expected ..., found ...".
 Status Verify(const Dispatch& dispatch);
 
 }  // namespace ember::tensor

@@ -11,8 +11,9 @@
 namespace ember::tensor {
 namespace {
 
-// Far above what any operator needs, and few enough that what plans and
-// compiles in steps of n^2 stays a matter of seconds.
+// Largest numbers of instructions, operands and so on of a dispatch. They are
+// far above the needs of any operator, and so small that planning and compiling
+// in n^2 steps take seconds.
 constexpr size_t kMaxInstructions = size_t{1} << 17;
 constexpr size_t kMaxOperands = size_t{1} << 20;
 constexpr size_t kMaxItems = 4096;
@@ -21,8 +22,8 @@ constexpr size_t kMaxAxes = 32;
 constexpr size_t kMaxValues = 256;
 
 std::string Quoted(std::string_view name) {
-  // Names of untrusted dispatches may hold anything; what is shown is cut and
-  // made printable.
+  // The name is cut and made printable for the message, because names of
+  // untrusted dispatches may hold anything.
   std::string text = "'";
   for (char c : name.substr(0, 64)) text += c >= 0x20 && c < 0x7f ? c : '?';
   return Concat({text, "'"});

@@ -9,7 +9,8 @@
 
 namespace ember::tensor {
 
-// Errors are one line without the dispatch's name, which Verify adds.
+// Checks the structure. Errors are one line without the dispatch's name, which
+// Verify adds.
 Status CheckStructure(const Dispatch& dispatch);
 
 }  // namespace ember::tensor

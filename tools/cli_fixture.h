@@ -23,7 +23,7 @@ namespace ember::tools {
 
 struct Outcome {
   int exit_status = -1;
-  std::string output;  // stdout, then stderr
+  std::string output;  // text that the tool wrote to stdout, then to stderr
 };
 
 class CliTest : public ::testing::Test {
@@ -60,7 +60,7 @@ class CliTest : public ::testing::Test {
 
   static void SetUpTestSuite() {
     unsetenv("BUILD_WORKING_DIRECTORY");
-    setenv("EMBER_CACHE", "", 1);  // no kernel cache
+    setenv("EMBER_CACHE", "", 1);  // an empty value: no kernel cache
     const StatusOr<std::string> model = ReadFile("samples/digits/digits.onnx");
     ASSERT_TRUE(model.ok()) << model.status().ToString();
     Write("digits.onnx", *model);

@@ -56,7 +56,8 @@ TEST_F(CliTest, RawInputIsWhatItSays) {
               "40");
 }
 
-// Functions that call each other twice at each of 25 levels: 33 million nodes.
+// The model has functions that call each other twice at each of 25 levels: 33
+// million nodes.
 TEST_F(CliTest, CompilingWithinLimits) {
   onnx::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(Read("digits.onnx")));
@@ -258,7 +259,7 @@ TEST_F(CliTest, BadCommandLines) {
                   "graph any more)");
 }
 
-// reshaped = Reshape(x: f32[A, B], shape: i64[2]).
+// Returns a model of reshaped = Reshape(x: f32[A, B], shape: i64[2]).
 onnx::ModelProto ReshapeModel() {
   onnx::ModelProto model;
   model.set_ir_version(8);

@@ -70,10 +70,11 @@ def input_flags(inputs):
     return ours, theirs
 
 
-# Least number of calls of the slower engine, and least seconds, for which one engine runs before the other.
+# Smallest number of calls of the slower engine, and smallest number of seconds, for which one
+# engine runs before the other.
 CALLS_PER_TURN = 5
 SHORTEST_TURN = 0.1
-# Large enough that --seconds, not the number of runs, ends the measurement.
+# Largest number of runs. It is so large that --seconds ends the measurement.
 MOST_RUNS = 1000000
 
 
@@ -148,7 +149,8 @@ def measure_both(module, model, threads, inputs, options):
     ours = measure_ember(module, threads, inputs, alone)
     theirs = measure_ort(model, threads, inputs, alone)
     turn = max(SHORTEST_TURN, CALLS_PER_TURN * max(ours["median_ms"], theirs["median_ms"]) / 1e3)
-    # The clock of a process keeps running while the process is stopped.
+    # The time limit of a process includes the time in which it is stopped, because its clock keeps
+    # running.
     seconds = 2 * max(options.seconds, 8 * turn)
     output = run_in_turns(
         [command_of_ember(module, threads, inputs, options, MOST_RUNS, seconds),

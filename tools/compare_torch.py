@@ -46,7 +46,7 @@ import cuda_kernel  # noqa: E402
 import models as torch_models  # noqa: E402
 
 F = torch.nn.functional
-# f16 operations per clock of one multiprocessor: dense, on tensor cores
+# Number of f16 operations per clock of one multiprocessor: dense, on tensor cores.
 OPS_PER_CLOCK = {7: 1024, 8: 2048, 9: 4096}
 
 
@@ -250,7 +250,7 @@ def compare_kernel(compiler, share, make, peak):
     wanted, found = expected.float(), ours.float()
     difference = float((found - wanted).norm() / wanted.norm())
     row["rel"] = float(f"{difference:.2g}")
-    row["ok"] = difference < 5e-3  # false for NaN, too
+    row["ok"] = difference < 5e-3  # comparison that is false for NaN, too
     return row
 
 

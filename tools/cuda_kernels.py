@@ -38,7 +38,7 @@ PROCESSORS = {
     "sm_89": {"warps": 48, "blocks": 24, "registers": 65536, "shared": 102400, "reserved": 1024, "most": 101376, "count": 128},
     "sm_90a": {"warps": 64, "blocks": 32, "registers": 65536, "shared": 233472, "reserved": 1024, "most": 232448, "count": 132},
 }
-REGISTERS_OF_WARP = 256  # registers are granted to a warp in units of this
+REGISTERS_OF_WARP = 256  # number of registers in a unit that is granted to a warp
 
 
 def run(command):

@@ -144,8 +144,8 @@ std::string Note(const GoldenCase& golden, std::string_view message,
   return note.substr(0, kLongest) + "…";
 }
 
-// Returns the share of the model that a device ran: "all on vulkan", "80% on
-// vulkan".
+// Returns a note about the share of the model that a device ran, such as "all
+// on vulkan" or "80% on vulkan".
 std::string DeviceNote(const GoldenResult& result, const Options& options) {
   if (options.device == "cpu" || result.calls == 0) return "";
   const bool is_all = result.device_calls == result.calls;

@@ -53,7 +53,7 @@ def onnx(m):
     m.write(integer(1, 8), text(8, message(text(1, ""), integer(2, 17))), text(7, message(*graph)))
 
 
-FLOAT = integer(6, 1)  # TensorFlow's attribute of a type
+FLOAT = integer(6, 1)  # number of TensorFlow's attribute of a type, f32
 
 
 def graph_entry(key, value):

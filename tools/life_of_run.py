@@ -39,7 +39,8 @@ import tempfile
 import compare_ort
 import turns
 
-# An entry of `turns` counts if it took place before everything was settled in at least this part of the rounds.
+# Smallest part of the rounds in which an entry of `turns` must have taken place before everything
+# was settled, so that the entry counts.
 PART_OF_ROUNDS = 0.5
 
 
@@ -87,7 +88,8 @@ def describe(life):
     }
 
 
-# In its first calls the interpreter makes plans and touches memory for the first time.
+# Number of first calls that are left out: in them the interpreter makes plans and touches memory
+# for the first time.
 FIRST_CALLS = 5
 LEAST_CALLS_OF_TIER0 = 100
 
@@ -123,7 +125,7 @@ def multiples_in_turns(lives, taken, player):
 
 def measure_in_turns(module, threads, options, folder, on, off):
     paths = [os.path.join(folder, f"life{player}.json") for player in (AUTO, TIER0, UNIT)]
-    # The time limit includes the calls of the other processes.
+    # The time to settle includes the calls of the other processes.
     settle = options.settle * len(ORDER)
     auto = life_command(module, threads, "auto", 1, 0, settle, paths[AUTO], on)
     tier0 = [life_command(module, threads, "0", 1000000, 2 * settle, 0, paths[player], off)

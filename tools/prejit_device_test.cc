@@ -96,7 +96,7 @@ std::vector<float> RunBy(const EmberSessionOptions& options,
   return values;
 }
 
-// Runs the same through the C API, in a folder without libember_jit.so.
+// Runs the model through the C API, in a folder without libember_jit.so.
 TEST_F(PrejitDeviceTest, TheCApiRunsThem) {
   if (jit::spirv::TestDevice() == nullptr)
     GTEST_SKIP() << jit::spirv::kNoDevice;

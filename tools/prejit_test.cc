@@ -1,4 +1,5 @@
-// Tests native kernels as a user sees them: made, listed, allowed, refused.
+// Tests how native kernels are made, listed, allowed and refused, by running
+// the tools as a user does.
 #include <cstdint>
 #include <cstring>
 #include <regex>
@@ -68,7 +69,8 @@ TEST_F(PrejitTest, NativeKernelsRunOnlyIfAllowed) {
   EXPECT_THAT(both.output, HasSubstr("is as expected"));
 }
 
-// The text that a machine prints about itself is a target on any other machine.
+// The text of this machine's target, which the machine prints, is a valid
+// target on any other machine.
 TEST_F(PrejitTest, TargetsOfFiles) {
   const Outcome host = Run("vm-prejit --print-host");
   ASSERT_EQ(host.exit_status, 0) << host.output;
@@ -214,8 +216,9 @@ TEST_F(PrejitTest, DumpListsKernels) {
   EXPECT_EQ(Read("again.vmfb").size(), Read("native.vmfb").size());
 }
 
-// Weights in the kernels' layouts make the file larger, and are not packed
-// again when it is loaded. They are not read before they are used.
+// If the file has weights in the kernels' layouts, it is larger, and the
+// weights are not packed again when it is loaded. They are not read before they
+// are used.
 TEST_F(PrejitTest, WeightsArePackedWhenTheFileIsMade) {
   // The target's name is short enough to leave room in the profile's line.
 #if defined(__x86_64__)
@@ -321,7 +324,7 @@ TEST_F(PrejitTest, ObjectFilesHaveAHeader) {
   EXPECT_THAT(Read("ios.h"), HasSubstr("struct EmberKernels kernels;"));
 }
 
-// Here the file is compiled for this machine.
+// In this test the C file is compiled for this machine.
 TEST_F(PrejitTest, FilesOfCAreCompiledByTheUser) {
   if (Run("cc --version").exit_status != 0) GTEST_SKIP() << "no C compiler";
   for (const std::string packed : {"all", "none"}) {
@@ -410,7 +413,8 @@ TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
   EXPECT_THAT(changed.output,
               HasSubstr("overlay: expected what was signed, found it changed"));
   EXPECT_THAT(changed.output, HasSubstr("is as expected"));
-  // Refused are an overlay of another module, and a file that is no overlay.
+  // An overlay of another module is refused, and so is a file that is no
+  // overlay.
   ASSERT_EQ(Run("vm-compile digits.onnx --shape=image=1x1x28x28 -o "
                 "beside/app.vmfb")
                 .exit_status,

@@ -217,7 +217,8 @@ Status Compile(const Options& options) {
     vm::SetMetadata(entry.key, entry.value, module.metadata);
   progress = nullptr;
   EMBER_RETURN_IF_ERROR(dump_status);
-  // The limits end here, so that they cannot end the process while it writes.
+  // The limits end here, so that they cannot end the process while it writes
+  // the module.
   limits = nullptr;
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, UserPath(options.output)));
   const std::chrono::duration<double, std::milli> time =

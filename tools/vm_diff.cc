@@ -40,7 +40,7 @@ struct Options {
   LimitFlags limits;
   MissingInputs missing;
   bool allow_tf32 = false;
-  bool differs = false;  // set by the run
+  bool differs = false;  // set by the run: true if results differ
 };
 
 void Declare(Options& options, Flags& flags) {

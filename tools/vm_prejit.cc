@@ -230,8 +230,8 @@ Status CheckFiles(const Options& options,
   return OkStatus();
 }
 
-// Overlays, libraries and profiles refer to a module by its contents, so the
-// module must exist as a file.
+// Checks that the user named a module. Overlays, libraries and profiles refer
+// to a module by its contents, so the module must exist as a file.
 Status CheckIsModule(const Options& options, const LoadedModel& model) {
   if (!model.compiled_here || (!options.overlay && options.emit == "section" &&
                                options.profile.empty()))
@@ -244,7 +244,8 @@ Status CheckIsModule(const Options& options, const LoadedModel& model) {
 
 StatusOr<std::vector<vm::DispatchProfile>> ReadProfile(
     const Options& options, const vm::ModuleDefinition& module) {
-  // No module has so many dispatches that its profile is larger.
+  // Largest number of bytes of a profile's file. No module has so many
+  // dispatches that its profile is larger.
   constexpr size_t kMaxBytes = size_t{64} << 20;
   EMBER_ASSIGN_OR_RETURN(const std::string text,
                          ReadFile(UserPath(options.profile)));

@@ -238,7 +238,8 @@ Status WriteTrace(const std::string& path, const std::string& model,
   return WriteFileAtomically(UserPath(path), ChromeTrace(model, events));
 }
 
-// Writes a profile of the dispatches, each summed over all of its sites.
+// Writes a profile of the session's dispatches, each summed over all of its
+// sites.
 Status WriteRecord(const std::string& path, const vm::Session& session) {
   const vm::Module& module = session.module();
   std::map<uint32_t, vm::DispatchProfile> dispatches;
@@ -298,7 +299,7 @@ StatusOr<std::shared_ptr<Shadow>> OpenShadow(const Options& options,
       .folder = UserPath(options.shadow), .runs = options.shadow_runs});
 }
 
-// Prints what was checked. Error: a kernel differed.
+// Prints what the shadow checked. Error: a kernel differed.
 Status CheckShadow(const Shadow& shadow) {
   std::fputs(shadow.Text().c_str(), stdout);
   const size_t count = shadow.findings().size();

@@ -39,10 +39,10 @@ class Waits:
 
     def __init__(self, program):
         self.program = program  # name of the calling thread
-        self.running = {}  # core: (thread, since, group)
-        self.ready = {}  # thread of the session: [core, {group: seconds}]
+        self.running = {}  # for each core: (thread, since, group)
+        self.ready = {}  # for each waiting thread of the session: [core, {group: seconds}]
         self.session = set()
-        self.waits = []  # {group: seconds}
+        self.waits = []  # list of {group: seconds}
 
     def group(self, thread, name):
         if name in (self.program, "ember-pool"):

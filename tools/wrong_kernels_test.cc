@@ -23,7 +23,7 @@ class WrongKernelsTest : public CliTest {
     Write("twice.onnx", TwiceModel().SerializeAsString());
   }
 
-  // y = x + x, 4 x f32.
+  // Returns a model of y = x + x with four f32.
   static onnx::ModelProto TwiceModel() {
     onnx::ModelProto model;
     model.set_ir_version(8);

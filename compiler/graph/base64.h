@@ -14,7 +14,7 @@
 namespace ember::graph {
 
 std::string EncodeBase64(std::span<const uint8_t> bytes);
-// Returns nullopt if the text is not base64.
+// Returns the bytes of a text in base64; nullopt if the text is not base64.
 std::optional<std::vector<uint8_t>> DecodeBase64(std::string_view text);
 
 }  // namespace ember::graph

@@ -8,7 +8,8 @@
 namespace ember::graph {
 namespace {
 
-// Returns the same expression with symbols that begin at 0.
+// Returns the expression with each symbol s replaced by s + 1, so that the new
+// symbols begin at 0.
 Dim AboveOne(const Dim& dim) {
   std::map<std::string, Dim> replacements;
   for (const std::string& symbol : dim.Symbols()) {
@@ -56,7 +57,7 @@ Dim BroadcastExtent(const std::vector<Dim>& extents) {
     if (extent == result || extent == Dim(1)) continue;
     result = result == Dim(1) ? extent : LargerOf(result, extent);
   }
-  // An extent of 0 and one of 1 give 0.
+  // The constant dims may be 0 and 1; the result is then 0.
   for (const Dim& extent : extents) {
     if (extent != result && MayBeZero(extent))
       result = result * Minimum(extent, Dim(1));

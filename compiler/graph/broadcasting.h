@@ -43,8 +43,8 @@ bool MayBroadcast(const Dim& a, const Dim& b);
 Dim BroadcastExtent(const std::vector<Dim>& extents);
 
 // UnitOr returns the extent of a dim that broadcasts to `extent`: 1 if `dim` is
-// 1, else `extent`. IndexFactor returns 0 or 1, the factor that turns an index
-// along the result into one along that dim.
+// 1, else `extent`. IndexFactor returns the factor, 0 or 1, by which an index
+// along the result is multiplied to get the index along `dim`.
 Dim UnitOr(const Dim& dim, const Dim& extent);
 Dim IndexFactor(const Dim& dim);
 

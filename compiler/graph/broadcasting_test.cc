@@ -12,7 +12,7 @@ namespace ember::graph {
 namespace {
 
 const Dim kN = Dim::Symbol("N"), kM = Dim::Symbol("M"), kH = Dim::Symbol("H");
-const Dim kData = Dim::Symbol("_0");  // may be 0
+const Dim kData = Dim::Symbol("_0");  // a dim that may be 0
 
 int64_t ValueOf(const Dim& dim, const std::map<std::string, int64_t>& symbols) {
   const StatusOr<int64_t> value = dim.Evaluate(symbols);
@@ -31,10 +31,12 @@ TEST(Broadcasting, ExtentsAndIndicesAreThoseOfAllValues) {
             {"M", std::max<int64_t>(m, 1)},
             {"_0", a == kData ? n : m}};
         const int64_t x = ValueOf(a, symbols), y = ValueOf(b, symbols);
-        if (x != 1 && y != 1 && x != y) continue;  // does not broadcast
+        // these extents do not broadcast
+        if (x != 1 && y != 1 && x != y) continue;
         const int64_t extent = x == 1 ? y : x;
         EXPECT_EQ(ValueOf(result, symbols), extent) << x << " and " << y;
-        // Each dim has its expected value, and its last index is in range.
+        // Each of the two dims has its expected value, and its last index is in
+        // range.
         for (const Dim& dim : {a, b}) {
           const int64_t own = ValueOf(dim, symbols);
           EXPECT_EQ(ValueOf(UnitOr(dim, result), symbols), own);

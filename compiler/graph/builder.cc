@@ -265,7 +265,8 @@ std::vector<Dim> GraphBuilder::Extents(Value* value) {
   }
   const Operation* producer = value->producer();
   if (producer != nullptr && producer->name() == "concat") {
-    // The contents of some pieces may be known.
+    // The extents are found piece by piece, because the contents of some pieces
+    // may be known.
     std::vector<Dim> dims;
     for (Value* piece : producer->operands()) {
       const std::vector<Dim> part = Extents(piece);
@@ -418,8 +419,8 @@ Value* GraphBuilder::Reshape(Value* a, const Shape& shape) {
   const Dim from = ElementCount(a->shape());
   const Dim to = ElementCount(shape);
   if (from.is_valid() && to.is_valid() && MayBeEqual(from, to)) {
-    // The shapes are not known to be equal: they are assumed to be, and checked
-    // when the program runs.
+    // The shapes are not known to be equal. They are assumed to be equal, and
+    // checked when the program runs.
     Value* flat = Apply("reshape", {a}, {{"shape", Shape{from}}});
     a = Apply("assume", {flat}, {{"shape", Shape{to}}});
   }

@@ -58,7 +58,7 @@ class GraphBuilder {
   // symbols differ from all others of the model.
   GraphBuilder Inner(std::string name) const;
 
-  // logical_type: see Graph::AddInput.
+  // Adds an input of the graph. logical_type: see Graph::AddInput.
   Value* Input(std::string name, TensorType type,
                std::string logical_type = "");
   void Output(std::string name, Value* value, std::string logical_type = "");
@@ -76,12 +76,13 @@ class GraphBuilder {
   const std::vector<AssumedDims>& assumed_dims() const {
     return shared_->assumed_dims;
   }
-  // For operators with their own broadcasting rules. Returns true if the data
-  // must decide whether `a` is 1 while `b` is not. Otherwise the caller may
-  // assume that `a` is not 1, which the builder records.
+  // Decides about two dims of an operator with its own broadcasting rules.
+  // Returns true if the data must decide whether `a` is 1 while `b` is not.
+  // Otherwise the caller may assume that `a` is not 1, which the builder
+  // records.
   bool LeavesBroadcastOpen(const Dim& a, const Dim& b);
   const Status& status() const { return status_; }
-  void Fail(Status status);  // keeps the first error
+  void Fail(Status status);  // sets an error; only the first one is kept
   StatusOr<Graph> Finish();
 
   // Adds any operator by name and returns its first result. An unknown name is
@@ -89,7 +90,7 @@ class GraphBuilder {
   // are cast back to the operands' type.
   Value* Apply(std::string_view operator_name, std::vector<Value*> operands,
                Attributes attributes = {});
-  // Returns all results; none after an error.
+  // Does what Apply does, and returns all results; none after an error.
   std::vector<Value*> ApplyAll(std::string_view operator_name,
                                std::vector<Value*> operands,
                                Attributes attributes = {},
@@ -110,12 +111,14 @@ class GraphBuilder {
   // handles.
   int64_t StringHandle(std::string_view text);
 
-  // Constants.
+  // Constants of one element, or of the given data.
   Value* Constant(DType dtype, std::vector<int64_t> shape, ConstantData data);
   Value* Scalar(double value, DType dtype);
-  Value* Integers(std::span<const int64_t> values);  // i64[k]
-  Value* ShapeValue(const Shape& values);            // i64[k] of expressions
-  Value* DimValue(const Dim& value);                 // i64[]
+  // makes a constant i64[k] of these values
+  Value* Integers(std::span<const int64_t> values);
+  // makes a value i64[k] of these expressions
+  Value* ShapeValue(const Shape& values);
+  Value* DimValue(const Dim& value);  // makes a value i64[] of this expression
   Value* Iota(const Shape& shape, int axis, DType dtype);
 
   // Elementwise operators, broadcasting: any row of the instruction table by
@@ -140,7 +143,7 @@ class GraphBuilder {
   Value* Unsqueeze(Value* a, std::span<const int64_t> axes);
   Value* Slice(Value* a, const Shape& starts, std::vector<int64_t> steps,
                const Shape& sizes);
-  // `value` is a scalar for mode "constant", else null.
+  // Pads a tensor. `value` is a scalar for mode "constant", else null.
   Value* Pad(Value* a, const Shape& low, const Shape& high,
              std::string_view mode, Value* value);
   Value* Concat(std::vector<Value*> values, int axis);
@@ -151,10 +154,13 @@ class GraphBuilder {
                 bool keep);
   Value* Contract(Value* a, Value* b, std::string_view spec);
   Value* MatMul(Value* a,
-                Value* b);  // numpy.matmul, with broadcasting of batch dims
-  // Computes f16 and bf16 in f32.
+                // multiplies as numpy.matmul does, with broadcasting of batch
+                // dims
+                Value* b);
+  // Computes the softmax along an axis; f16 and bf16 are computed in f32.
   Value* Softmax(Value* a, int axis);
-  // Divides integers toward zero, and sums f16 and bf16 in f32.
+  // Computes the mean along axes. Divides integers toward zero, and sums f16
+  // and bf16 in f32.
   Value* Mean(Value* a, std::vector<int64_t> axes, bool keep);
 
   // Returns the integer contents of a value, row-major, if they are known as
@@ -180,11 +186,12 @@ class GraphBuilder {
   // result's shape is `fixed`). Dims that may broadcast are repeated, or the
   // builder records that they are assumed to be equal.
   bool AlignDims(std::vector<Value*>& operands, const Shape* fixed);
-  // Repeats a dim that is 1 or `extent` when the program runs, so that it is
-  // `extent`.
+  // Repeats a dim that is 1 or `extent` when the program runs, so that the dim
+  // is `extent`.
   Value* Stretch(Value* a, size_t axis, const Dim& extent);
   void Remember(const Dim& a, const Dim& b);
   // Returns the axis counted from the start; fails if there is no such axis.
+  // Negative axes count from the end.
   int64_t Axis(int64_t axis, int rank);
   std::vector<int64_t> Axes(std::span<const int64_t> axes, int rank);
 
@@ -198,8 +205,8 @@ class GraphBuilder {
     explicit Shared(int64_t limit) : operation_limit(limit) {}
 
     int64_t operation_limit;
-    int64_t operations = 0;  // number made so far
-    int64_t symbols = 0;     // number of fresh symbols so far
+    int64_t operations = 0;  // number of operations made so far
+    int64_t symbols = 0;     // number of fresh symbols made so far
     std::vector<std::string> strings;
     std::map<std::string, int64_t, std::less<>> handles;
     std::vector<AssumedDims> assumed_dims;

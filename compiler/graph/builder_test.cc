@@ -63,7 +63,7 @@ TEST(GraphBuilderTest, ErrorsAreStickyAndNameTheNode) {
 }
 
 TEST(GraphBuilderTest, OperationsAreLimited) {
-  // x + 1 takes a constant and an addition.
+  // The limit is 0, 1 or 2 operations: x + 1 takes a constant and an addition.
   for (int64_t limit = 0; limit < 3; ++limit) {
     GraphBuilder b("limited", limit);
     Value* x = b.Input("x", {DType::kF32, {2}});

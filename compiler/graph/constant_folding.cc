@@ -13,8 +13,8 @@ namespace ember::graph {
 namespace {
 
 constexpr int64_t kMaxElements = 4096;
-// Largest result that is allowed for operands of any size; without a limit a
-// broadcast would be written out in full.
+// Largest number of elements of a result that is allowed for operands of any
+// size. Without a limit a broadcast would be written out in full.
 constexpr int64_t kFreeElements = 64;
 
 std::optional<int64_t> SmallCount(const Shape& shape) {
@@ -39,8 +39,8 @@ bool WidensMatrixOfBytes(const Operation& operation) {
              type.shape, [](const Dim& dim) { return dim != Dim(1); }) > 1;
 }
 
-// True if it divides integers by a constant of which an element is 0. It stays,
-// so that the pass check-divisors finds it.
+// True if the operation divides integers by a constant of which an element is
+// 0. It is not folded, so that the pass check-divisors finds it.
 bool DividesByZero(const Operation& operation) {
   const std::string_view name = operation.name();
   const bool divides = name == "divide" || name == "floor_divide" ||
@@ -81,7 +81,8 @@ std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
     if (data == nullptr || !count) return std::nullopt;
     operand_elements += *count;
     buffers.push_back(
-        const_cast<uint8_t*>(data->bytes.data()));  // inputs are only read
+        // no change: the evaluator only reads inputs
+        const_cast<uint8_t*>(data->bytes.data()));
   }
   if (DividesByZero(operation)) return std::nullopt;
   const TensorType& type = operation.result()->type();
@@ -96,7 +97,8 @@ std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
       static_cast<size_t>(*count * DTypeByteSize(type.dtype)));
   const ConstantData result = ConstantData::Copy(zeros);
   buffers.push_back(
-      const_cast<uint8_t*>(result.bytes.data()));  // not shared yet
+      // the new bytes are not shared yet
+      const_cast<uint8_t*>(result.bytes.data()));
   if (!tensor::Evaluate(*dispatch, {}, buffers, {}).ok()) return std::nullopt;
   return result;
 }

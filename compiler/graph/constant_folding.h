@@ -10,10 +10,11 @@
 
 namespace ember::graph {
 
-// Returns the only result's bytes. nullopt if the operation is no small
-// function of constants (at most 4096 elements, and a result not much larger
-// than the operands), or if it fails (an index out of range). Matrices of bytes
-// are not widened: they are weights of quantized products.
+// Evaluates the operation and returns the only result's bytes. nullopt if the
+// operation is no small function of constants (at most 4096 elements, and a
+// result not much larger than the operands), or if it fails (an index out of
+// range). Matrices of bytes are not widened: they are weights of quantized
+// products.
 std::optional<ConstantData> FoldSmallConstant(const Operation& operation);
 
 // Returns the data if the value is a constant, else null.

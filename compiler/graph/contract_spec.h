@@ -16,11 +16,11 @@ namespace ember::graph {
 struct ContractSpec {
   std::string a, b, result;
 
-  // Labels are letters; those of the result are distinct and each in an
-  // operand. A label may come twice in an operand (its diagonal).
+  // Parses a spec. Labels are letters; those of the result are distinct and
+  // each in an operand. A label may come twice in an operand (its diagonal).
   static StatusOr<ContractSpec> Parse(std::string_view text);
   std::string ToString() const { return a + "," + b + "->" + result; }
-  // Labels that are summed over, in order of appearance.
+  // Returns the labels that are summed over, in order of appearance.
   std::string Reduced() const;
 };
 

@@ -68,7 +68,8 @@ class LoopBuilder {
   }
 
   std::vector<Value*> Build() {
-    // Each round finds at least one more dim that varies.
+    // Builds the body again and again. Each round finds at least one more dim
+    // that varies.
     while (true) {
       varying_.clear();
       Region region(builder_, "body");
@@ -110,7 +111,8 @@ class LoopBuilder {
     return inputs;
   }
 
-  // True if a dim varies that was assumed not to.
+  // Finds dims of carried values that vary although they were assumed not to.
+  // True if there are any.
   bool FindVarying(const LoopInputs& inputs, const LoopOutputs& outputs) {
     bool found = false;
     if (outputs.carried.size() != inputs.carried.size()) {
@@ -188,8 +190,8 @@ class LoopBuilder {
         std::move(regions));
   }
 
-  // Returns false also if a loop that could be conditional runs a known number
-  // of times.
+  // True if the loop must be conditional. False also if a loop that could be
+  // conditional runs a known number of times.
   bool IsConditional(Region& region, const LoopOutputs& outputs) const {
     if (!request_.conditional) return false;
     const bool endless =
@@ -219,7 +221,8 @@ class LoopBuilder {
   GraphBuilder& builder_;
   const LoopRequest& request_;
   const LoopBody& body_;
-  std::vector<std::vector<bool>> varies_;  // per carried value, per dim
+  // for each carried value and dim: true if the dim varies
+  std::vector<std::vector<bool>> varies_;
   Shape varying_;
 };
 
@@ -231,7 +234,8 @@ Region::Region(GraphBuilder& outer, std::string name)
 std::string Region::UniqueName(std::string name) {
   if (name.empty()) name = "captured";
   const std::string stem = name;
-  // If very many names are equal, the next free number is near their count.
+  // Number of names that are tried one by one. If very many names are equal,
+  // the next free number is near their count.
   constexpr size_t kTries = 8;
   for (size_t i = 1; !names_.insert(name).second;
        i = std::max(i + 1, i < kTries ? i : names_.size()))

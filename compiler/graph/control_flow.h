@@ -41,12 +41,12 @@ class Region {
   // Returns the value inside the region. Constants, and integers that are known
   // as expressions, are made again inside instead of being passed in.
   Value* Capture(Value* outer);
-  // Adds an input that is no capture. All of these come before the first
-  // Capture.
+  // Adds an input that is no capture. All inputs of this kind come before the
+  // first Capture.
   Value* Input(const std::string& name, TensorType type);
 
-  // Returns the captured values of the graph around, one per input after the
-  // others.
+  // Returns the captured values of the graph around the region, one for each of
+  // its last inputs.
   const std::vector<Value*>& captured() const { return captured_; }
 
  private:
@@ -59,31 +59,34 @@ class Region {
   std::vector<Value*> captured_;
   std::map<const Value*, Value*> inside_;
   std::set<std::string> names_;
-  Region* twin_ = nullptr;  // also captures whatever this region does
+  // region that also captures each value that this region captures
+  Region* twin_ = nullptr;
 };
 
 struct LoopRequest {
   std::vector<Value*> carried;
-  // scanned along their first dims, which are `trip`
+  // Values that are scanned along their first dims, whose extent is `trip`.
   std::vector<Value*> scanned;
-  Dim trip;  // number of iterations, unless conditional
-  // A conditional loop runs while the condition holds and limit is not reached.
+  Dim trip;  // number of iterations, unless the loop is conditional
+  // True: the loop runs while the condition holds and limit is not reached.
   bool conditional = false;
-  Value* limit = nullptr;  // i64[]; null: none
-  // bool[], before the first iteration; null means true
+  Value* limit = nullptr;  // largest number of iterations, i64[]; null: none
+  // Condition before the first iteration, bool[]; null means true.
   Value* condition = nullptr;
 };
 struct LoopInputs {
-  Value* iteration;  // i64[], from 0
+  Value* iteration;  // number of the iteration from 0, i64[]
   std::vector<Value*> carried, scanned;
 };
 struct LoopOutputs {
-  Value* proceed = nullptr;  // bool[], only in conditional loops
+  // condition for another iteration, bool[]; only in conditional loops
+  Value* proceed = nullptr;
   std::vector<Value*> carried, stacked;
 };
 using LoopBody = std::function<LoopOutputs(Region&, const LoopInputs&)>;
 
-// Returns the carried values after the last iteration, then the stacked ones.
+// Builds a loop. Returns the carried values after the last iteration, then the
+// stacked ones.
 std::vector<Value*> BuildLoop(GraphBuilder& builder, const LoopRequest& request,
                               const LoopBody& body);
 
@@ -103,8 +106,8 @@ class IfRegions {
 
   Region& then() { return then_; }
   Region& otherwise() { return otherwise_; }
-  // `condition` is bool[]. Both regions return values of the same dtypes and
-  // ranks.
+  // Builds the operation. `condition` is bool[]. Both regions return values of
+  // the same dtypes and ranks.
   std::vector<Value*> Build(Value* condition,
                             const std::vector<Value*>& then_outputs,
                             const std::vector<Value*>& else_outputs);

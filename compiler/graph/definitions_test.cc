@@ -1,6 +1,6 @@
-// Properties of definitions over random graphs: each operation makes a dispatch
-// that verifies and round-trips as text, and pinning the symbols changes no
-// result.
+// Tests properties of definitions over random graphs: each operation makes a
+// dispatch that verifies and round-trips as text, and pinning the symbols
+// changes no result.
 #include <cstring>
 #include <map>
 #include <random>
@@ -31,8 +31,8 @@ std::vector<TensorData> RandomInputs(const Graph& graph, uint64_t seed) {
       bytes *= data.extents.back();
     }
     std::vector<uint8_t> values(static_cast<size_t>(bytes));
-    // Small integers, so that some of them are good indices; for floats, any
-    // bits.
+    // Integer types get small integers, so that some of them are good indices;
+    // floats get any bits.
     for (size_t i = 0; i < values.size(); ++i) {
       const bool low_byte =
           i % static_cast<size_t>(DTypeByteSize(input->dtype())) == 0;
@@ -46,8 +46,9 @@ std::vector<TensorData> RandomInputs(const Graph& graph, uint64_t seed) {
   return inputs;
 }
 
-// Returns the graph with an extra dim N for each symbol, so that symbols are
-// bound even if no input has them, and with every result as an output.
+// Returns a random graph in which every result is an output, so that the test
+// sees it. An extra input for each symbol has the symbol as its only dim, so
+// that all symbols are bound.
 Graph Observed(uint64_t seed) {
   Graph graph = RandomGraph(seed, 12);
   for (const auto& [name, value] : kBindings) {
@@ -64,7 +65,7 @@ Graph Observed(uint64_t seed) {
   return graph;
 }
 
-// Any two NaNs are equal.
+// True if the tensors are equal. Any two NaNs are equal.
 bool SameTensor(const TensorData& a, const TensorData& b) {
   if (a.dtype != b.dtype || a.extents != b.extents) return false;
   return a.data.bytes.size() == b.data.bytes.size() &&
@@ -101,7 +102,8 @@ TEST(DefinitionsTest, SymbolicAndPinnedGraphsAgree) {
     const Status status = pinned.SubstituteSymbols(replacements);
     const auto inputs = RandomInputs(graph, seed);
     const auto symbolic = Evaluate(graph, inputs);
-    if (!status.ok()) {  // both detect a shape that is wrong at run time
+    // both evaluations must detect a shape that is wrong at run time
+    if (!status.ok()) {
       ASSERT_FALSE(symbolic.ok()) << status.message() << "\n" << Print(graph);
       continue;
     }
@@ -110,7 +112,7 @@ TEST(DefinitionsTest, SymbolicAndPinnedGraphsAgree) {
     ASSERT_EQ(symbolic.ok(), constant.ok())
         << symbolic.status().message() << constant.status().message()
         << Print(graph);
-    if (!symbolic.ok()) continue;  // an index out of range
+    if (!symbolic.ok()) continue;  // an index was out of range
     for (size_t i = 0; i < symbolic->size(); ++i) {
       ASSERT_TRUE(SameTensor((*symbolic)[i], (*constant)[i]))
           << graph.output_names()[i] << "\n"

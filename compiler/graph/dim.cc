@@ -31,7 +31,7 @@ std::string Identifier(std::string_view name) {
       result += {'_', kHex[byte >> 4], kHex[byte & 15]};
     }
   }
-  // The text form of dispatches reads these as numbers.
+  // Avoids names that the text form of dispatches reads as a bool or number.
   if (result == "true" || result == "false" || result == "inf" ||
       result == "nan")
     result += '_';

@@ -40,44 +40,46 @@ namespace ember::graph {
 
 class Dim {
  public:
-  Dim() = default;  // 0
+  Dim() = default;  // makes the dim 0
   Dim(int64_t constant)
-      : value_(constant) {}  // implicit: shapes read naturally
-  // Characters that an identifier cannot have are replaced by "_hh" (their hex
-  // code), so "batch size" becomes "batch_20size".
+      // implicit, so that shapes can be written with numbers
+      : value_(constant) {}
+  // Makes a symbol. Characters that an identifier cannot have are replaced by
+  // "_hh" (their hex code), so "batch size" becomes "batch_20size".
   static Dim Symbol(std::string_view name);
   static Dim Invalid();
 
   bool is_valid() const;
   bool is_constant() const { return node_ == nullptr; }
-  int64_t constant() const;  // checked: is_constant()
+  int64_t constant() const;  // the value; fails a check unless is_constant()
   std::optional<int64_t> AsConstant() const;
 
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  // Rounds down, also for negative values. Exact quotients of sums of products
-  // are found: (N*H + H) / H is N + 1.
+  // Returns the quotient rounded down, also for negative values. Exact
+  // quotients of sums of products are found: (N*H + H) / H is N + 1.
   friend Dim FloorDivide(const Dim& a, const Dim& b);
   friend Dim CeilDivide(const Dim& a, const Dim& b);
-  // Has the divisor's sign: a - b * FloorDivide(a, b).
+  // Returns a - b * FloorDivide(a, b), which has the divisor's sign.
   friend Dim Modulo(const Dim& a, const Dim& b);
   friend Dim Minimum(const Dim& a, const Dim& b);
   friend Dim Maximum(const Dim& a, const Dim& b);
   friend bool operator==(const Dim& a, const Dim& b);
   friend bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
 
-  // Bounds that hold for all values of the symbols (each at least 0); nullopt
-  // if none is known.
+  // Return bounds that hold for all values of the symbols (each at least 0);
+  // nullopt if none is known.
   std::optional<int64_t> LowerBound() const;
   std::optional<int64_t> UpperBound() const;
 
-  // "2*S + 1", "floordiv(H + 1, 2)"; ParseDim reads it back.
+  // Returns a text such as "2*S + 1" or "floordiv(H + 1, 2)", which ParseDim
+  // reads back.
   std::string ToString() const;
   std::set<std::string> Symbols() const;
   Dim Substitute(const std::map<std::string, Dim>& replacements) const;
-  // Returns the value under the bindings. Errors: an unbound symbol, overflow,
-  // division by 0.
+  // Returns the value of the dim for these values of symbols. Errors: a symbol
+  // without a value, overflow, division by 0.
   StatusOr<int64_t> Evaluate(
       const std::map<std::string, int64_t>& bindings) const;
 
@@ -132,20 +134,23 @@ class Dim {
 
   explicit Dim(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
 
-  int64_t value_ = 0;  // if node_ is null
+  int64_t value_ = 0;  // the value, if node_ is null
   std::shared_ptr<const Node> node_;
 };
 
 using Shape = std::vector<Dim>;
 
-// Reads ToString's form, and more: + - * and parentheses, / for floordiv, % for
-// mod, and the functions floordiv, ceildiv, mod, min, max, and names. Errors
-// say what was expected.
+// Parses a dim. Reads ToString's form, and more: + - * and parentheses, / for
+// floordiv, % for mod, and the functions floordiv, ceildiv, mod, min, max, and
+// names. Errors say what was expected.
 StatusOr<Dim> ParseDim(std::string_view text);
 StatusOr<Dim> ParseDim(
-    Lexer& lexer);  // up to the first token that does not belong
-std::string ShapeToString(const Shape& shape);  // "[N, 3, 224]"
-Dim ElementCount(const Shape& shape);           // product; 1 for a scalar
+    // reads tokens up to the first one that does not belong to the dim
+    Lexer& lexer);
+// returns a text such as "[N, 3, 224]"
+std::string ShapeToString(const Shape& shape);
+// returns the product of the dims; 1 for a scalar
+Dim ElementCount(const Shape& shape);
 bool IsConstant(const Shape& shape);
 
 }  // namespace ember::graph

@@ -39,8 +39,9 @@ DimBounds ModuloBounds(const DimBounds& b) {
   return {0, b.high ? Bound(std::max<int64_t>(*b.high - 1, 0)) : std::nullopt};
 }
 
-// Returns the bound of min(a, b): the low end needs both bounds, the high end
-// either.
+// Both and Either return the smaller of two bounds, or the larger one. Both
+// gives none if a bound is missing, Either only if both are. (The low end of
+// min(a, b) needs both, the high end either.)
 Bound Both(Bound a, Bound b, bool smaller) {
   if (!a || !b) return std::nullopt;
   return smaller ? std::min(*a, *b) : std::max(*a, *b);
@@ -79,7 +80,8 @@ DimBounds BoundsOfTerm(const Term& term) {
                *factor.low >= 0) {
       product = {Multiply(product.low, factor.low),
                  Multiply(product.high, factor.high)};
-      if (!product.low) product.low = 0;  // overflow upward
+      // the product overflows upward, so it is at least 0
+      if (!product.low) product.low = 0;
     } else {
       return {};
     }

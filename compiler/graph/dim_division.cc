@@ -10,8 +10,8 @@
 namespace ember::graph {
 namespace {
 
-// a = quotient * divisor + rest; the quotient takes all terms that divide
-// exactly.
+// A dim a as quotient * divisor + rest; the quotient takes all terms that
+// divide exactly.
 struct Split {
   Terms quotient, rest;
 };
@@ -48,8 +48,8 @@ Split SplitByTerm(const Terms& terms, const Term& divisor) {
   return split;
 }
 
-// Returns the greatest common divisor of the coefficients; the constant is
-// included on request.
+// Returns the greatest common divisor of the terms' coefficients; the constant
+// is included if with_constant.
 int64_t CommonCoefficient(const Terms& terms, bool with_constant) {
   int64_t common = 0;
   for (const Term& term : terms) {
@@ -60,7 +60,7 @@ int64_t CommonCoefficient(const Terms& terms, bool with_constant) {
   return common == 0 ? 1 : common;
 }
 
-// Returns the factors that all terms of both share.
+// Returns the factors that all terms of both sums share.
 std::vector<AtomPointer> CommonFactors(const Terms& a, const Terms& b) {
   std::vector<AtomPointer> common = a[0].factors;
   for (const Terms* terms : {&a, &b}) {
@@ -104,12 +104,12 @@ bool Within(const DimBounds& bounds, int64_t low, int64_t high) {
 Dim FloorDivideRest(const Terms& rest_terms, int64_t divisor) {
   const Dim rest = DimAlgebra::FromTerms(rest_terms);
   if (Within(BoundsOf(rest), 0, divisor - 1)) return Dim(0);
-  // floordiv(g*x + k, g*d) = floordiv(x + floordiv(k, g), d)
+  // Applies floordiv(g*x + k, g*d) = floordiv(x + floordiv(k, g), d).
   const int64_t common =
       std::gcd(CommonCoefficient(rest_terms, false), divisor);
   if (common > 1)
     return FloorDivide(Reduce(rest_terms, common, {}), Dim(divisor / common));
-  // floordiv(floordiv(x, c) + k, d) = floordiv(x + k*c, c*d)
+  // Applies floordiv(floordiv(x, c) + k, d) = floordiv(x + k*c, c*d).
   const Term& first = rest_terms[0];
   if (rest_terms.size() <= 2 && first.coefficient == 1 &&
       first.factors.size() == 1 &&
@@ -137,7 +137,7 @@ Dim FloorDivideByConstant(const Dim& a, int64_t divisor) {
                             : quotient + FloorDivideRest(split.rest, divisor);
 }
 
-// mod(x, c*k) inside mod(…, c) is x.
+// Simplifies terms inside mod(…, c): an inner mod(x, c*k) becomes x.
 Terms DropInnerModulo(const Terms& terms, int64_t divisor) {
   Dim sum = 0;
   bool dropped = false;
@@ -176,7 +176,8 @@ Dim ModuloByConstant(const Dim& a, int64_t divisor) {
 
 bool IsPositive(const Dim& dim) {
   const auto low = dim.LowerBound();
-  return low && *low >= 0;  // a divisor is not 0
+  // a bound of 0 is enough, because a divisor is not 0
+  return low && *low >= 0;
 }
 
 // Returns floordiv or mod of a rest that contains no exact multiples of the

@@ -30,14 +30,14 @@ struct Atom {
 };
 using AtomPointer = std::shared_ptr<const Atom>;
 
-// coefficient * factors[0] * factors[1] …; factors are sorted by text and
-// repeated for powers.
+// A product: coefficient * factors[0] * factors[1] …; factors are sorted by
+// text and repeated for powers.
 struct Term {
   int64_t coefficient = 0;
   std::vector<AtomPointer> factors;
 };
-// Sorted by CompareFactors (higher degree first, the constant last); no zero
-// coefficients.
+// A sum of terms, sorted by CompareFactors (higher degree first, the constant
+// last); no zero coefficients.
 using Terms = std::vector<Term>;
 
 struct Dim::Node {
@@ -48,19 +48,20 @@ struct Dim::Node {
 // Functions that need Dim's representation.
 struct DimAlgebra {
   static Terms TermsOf(const Dim& dim);
-  // Sorts and merges the terms; Invalid on overflow or if there are too many.
+  // Makes a dim of the sum: sorts and merges the terms. Invalid on overflow or
+  // if there are too many terms.
   static Dim FromTerms(Terms terms);
   static Dim FromAtom(AtomKind kind, const Dim& a, const Dim& b);
   static Dim FromSymbol(std::string name);
-  // Returns the atom if the dim is a single atom with coefficient 1.
+  // Returns the atom if the dim is a single atom with coefficient 1, else null.
   static const Atom* AsAtom(const Dim& dim);
   static bool Equal(const Dim& a, const Dim& b);
 
-  // Returns the quotient if a is exactly a multiple of b as polynomials.
+  // Returns a / b if a is exactly a multiple of b as polynomials; else nullopt.
   static std::optional<Dim> ExactQuotient(const Dim& a, const Dim& b);
 };
 
-// Compares by a monomial order (graded lexicographic): < 0, 0 or > 0.
+// Compares products by a monomial order (graded lexicographic): < 0, 0 or > 0.
 int CompareFactors(const std::vector<AtomPointer>& a,
                    const std::vector<AtomPointer>& b);
 // Returns the factors of a without those of b; nullopt if a lacks a factor of
@@ -68,7 +69,7 @@ int CompareFactors(const std::vector<AtomPointer>& a,
 std::optional<std::vector<AtomPointer>> DivideFactors(
     const std::vector<AtomPointer>& a, const std::vector<AtomPointer>& b);
 
-// Both ends are included; nullopt: unbounded.
+// Bounds of a dim, both included; nullopt: unbounded.
 struct DimBounds {
   std::optional<int64_t> low, high;
 };

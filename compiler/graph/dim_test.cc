@@ -14,7 +14,8 @@ Dim Parsed(std::string_view text) {
   return dim.ok() ? *dim : Dim::Invalid();
 }
 
-// Each line: an expression, " == ", its canonical text.
+// Each line of the test's table is an expression, " == " and its canonical
+// text.
 TEST(DimTest, CanonicalForms) {
   const std::pair<const char*, const char*> cases[] = {
       {"N * 2 + 1 - N", "N + 1"},
@@ -180,7 +181,8 @@ class RandomDims {
     return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit));
   }
 
-  // Divides by a divisor that is not 0, also before simplification.
+  // Returns the quotient or the remainder of a by a divisor: b, or another one
+  // if b might be 0, also before simplification.
   Checked Division(const Checked& a, const Checked& b) {
     Checked divisor = b;
     if (b.value == 0 || b.dim == Dim(0) || Below(2) == 0) {

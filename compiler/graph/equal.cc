@@ -7,7 +7,7 @@
 namespace ember::graph {
 namespace {
 
-// Values of a → values of b at the same position.
+// For each value of graph a the value of graph b at the same position.
 using Correspondence = std::unordered_map<const Value*, const Value*>;
 
 bool SameValues(std::span<Value* const> a, std::span<Value* const> b,
@@ -48,7 +48,8 @@ bool Equal(const Attribute& a, const Attribute& b) {
                       right.bytes.begin(), right.bytes.end());
   }
   if (const auto* left =
-          std::get_if<double>(&a)) {  // bits are compared: NaN equals itself
+          // compares bits, so that a NaN equals itself
+      std::get_if<double>(&a)) {
     return std::bit_cast<uint64_t>(*left) ==
            std::bit_cast<uint64_t>(std::get<double>(b));
   }

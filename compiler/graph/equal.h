@@ -11,7 +11,7 @@
 namespace ember::graph {
 
 bool Equal(const Graph& a, const Graph& b);
-// Constants are equal if their bytes are.
+// True if the attributes are equal. Constants are equal if their bytes are.
 bool Equal(const Attribute& a, const Attribute& b);
 bool Equal(const Attributes& a, const Attributes& b);
 

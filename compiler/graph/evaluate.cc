@@ -51,7 +51,8 @@ class GraphEvaluator {
       }
       values_.emplace(&input, inputs[i]);
     }
-    for (size_t i = 0; i < inputs.size(); ++i) {  // all symbols are known now
+    // a second loop, because all symbols are known now
+    for (size_t i = 0; i < inputs.size(); ++i) {
       EMBER_ASSIGN_OR_RETURN(const auto extents,
                              Extents(graph_.inputs()[i]->shape()));
       if (extents != inputs[i].extents)

@@ -22,9 +22,10 @@ struct TensorData {
   ConstantData data;
 };
 
-// Takes one tensor per input, in order; symbols get their values from the
-// inputs' extents. Errors: inputs that do not fit, a symbol that no input dim
-// gives, an index out of range, more than 1 GiB for one value.
+// Evaluates the graph. Takes one tensor per input, in order; symbols get their
+// values from the inputs' extents. Errors: inputs that do not fit, a symbol
+// that no input dim gives, an index out of range, more than 1 GiB for one
+// value.
 StatusOr<std::vector<TensorData>> Evaluate(const Graph& graph,
                                            std::span<const TensorData> inputs);
 

@@ -9,8 +9,8 @@
 namespace ember::graph {
 namespace {
 
-// Largest length of an origin. Only people read origins, and a model may give
-// very many operations a very long one.
+// Largest number of bytes of an origin. Only people read origins, and a model
+// may give very many operations a very long one.
 constexpr size_t kLongestOrigin = 512;
 
 std::string Cut(std::string origin) {
@@ -134,7 +134,8 @@ Shape SubstituteShape(const Shape& shape,
 }  // namespace
 
 ConstantData ConstantData::Copy(std::span<const uint8_t> bytes) {
-  // 64-byte alignment: kernels and the emitted module use the bytes in place.
+  // Alignment of the bytes of constants: kernels and the emitted module use the
+  // bytes in place.
   constexpr std::align_val_t kAlignment{64};
   auto* storage = new (kAlignment) uint8_t[std::max<size_t>(bytes.size(), 1)];
   if (!bytes.empty()) std::memcpy(storage, bytes.data(), bytes.size());
@@ -170,8 +171,8 @@ std::string ToString(const TensorType& type) {
   return std::string(DTypeName(type.dtype)) + ShapeToString(type.shape);
 }
 
-// Declared in operators.h, defined here: graph.cc needs the records, not the
-// table.
+// This function is declared in operators.h and defined here: graph.cc needs the
+// records, but not the table of operators.
 std::string DescribeOperation(const Operation& operation) {
   std::string text(operation.name());
   if (!operation.origin().empty()) text += " '" + operation.origin() + "'";
@@ -284,7 +285,8 @@ void Graph::ReplaceAllUses(Value* from, Value* to) {
   if (from == to) return;
   const std::vector<Operation*> users = std::move(from->users_);
   from->users_.clear();
-  for (Operation* user : users) {  // a user is listed once per use
+  // an operation that uses the value twice is listed twice
+  for (Operation* user : users) {
     const auto use =
         std::find(user->operands_.begin(), user->operands_.end(), from);
     EMBER_CHECK(use != user->operands_.end())

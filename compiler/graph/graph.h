@@ -41,7 +41,7 @@
 
 namespace ember::graph {
 
-struct OperatorRecord;  // compiler/graph/operators.h
+struct OperatorRecord;  // defined in compiler/graph/operators.h
 class Operation;
 class Graph;
 
@@ -72,8 +72,8 @@ class Attributes {
       : entries_(entries) {}
   const Attribute* Find(std::string_view name) const;
   void Set(std::string_view name, Attribute value);
-  // Checked access: the verifier guarantees that the attribute exists with this
-  // type.
+  // Returns the attribute with this name. The verifier guarantees that the
+  // attribute exists with this type.
   template <typename T>
   const T& Get(std::string_view name) const {
     const Attribute* attribute = Find(name);
@@ -95,11 +95,11 @@ class Value {
   const Shape& shape() const { return type_.shape; }
   DType dtype() const { return type_.dtype; }
   int rank() const { return type_.rank(); }
-  // Null for a graph input.
+  // Returns the operation that makes the value. Null for a graph input.
   Operation* producer() const { return producer_; }
   int result_index() const { return result_index_; }
-  // One entry per use as an operand (an operation that uses it twice appears
-  // twice).
+  // Returns the operations that use the value, one entry per use as an operand
+  // (an operation that uses the value twice appears twice).
   std::span<Operation* const> users() const { return users_; }
   bool is_graph_output() const { return output_uses_ > 0; }
   bool unused() const { return users_.empty() && output_uses_ == 0; }
@@ -110,7 +110,7 @@ class Value {
   friend class Graph;
   friend class Operation;
   TensorType type_;
-  std::string name_;  // for people; made unique when printed
+  std::string name_;  // for people; made unique when the graph is printed
   Operation* producer_ = nullptr;
   int result_index_ = 0;
   std::vector<Operation*> users_;
@@ -122,7 +122,7 @@ class Operation {
   Operation();
   ~Operation();
   const OperatorRecord& record() const { return *record_; }
-  std::string_view name() const;  // name of the operator
+  std::string_view name() const;  // returns the name of the operator
   std::span<Value* const> operands() const { return operands_; }
   Value* operand(int index) const { return operands_[index]; }
   int operand_count() const { return static_cast<int>(operands_.size()); }
@@ -145,7 +145,7 @@ class Operation {
   Attributes attributes_;
   std::string origin_;
   std::list<std::unique_ptr<Operation>>::iterator
-      position_;  // position in the graph's list
+      position_;  // position of the operation in the graph's list
 };
 
 // Largest rank; the dispatch IR has the same limit.
@@ -154,7 +154,8 @@ inline constexpr int kMaxRank = 16;
 // Returns an error unless the rank is within the limit, every dim is valid,
 // constant dims are at least 0 and a constant size in bytes fits 64 bits.
 Status CheckType(const TensorType& type);
-std::string ToString(const TensorType& type);  // "f32[N, 3]"
+// returns a text such as "f32[N, 3]"
+std::string ToString(const TensorType& type);
 
 using Metadata = std::map<std::string, std::string, std::less<>>;
 
@@ -185,8 +186,8 @@ class Graph {
   // base/metadata_rules.h has the rules; the verifier checks them.
   const Metadata& metadata() const { return metadata_; }
   void set_metadata(Metadata metadata) { metadata_ = std::move(metadata); }
-  // Operations in definition order. Iterate over a copy of the pointers
-  // (Operations()) while rewriting.
+  // Returns the operations in definition order. Use Operations(), a copy of the
+  // pointers, to iterate while rewriting.
   const std::list<std::unique_ptr<Operation>>& operations() const {
     return operations_;
   }
@@ -198,7 +199,8 @@ class Graph {
   // there is no other meaning.
   StatusOr<Value*> AddInput(std::string name, TensorType type,
                             std::string logical_type = "");
-  // Returns the value under this name. A value may be returned several times.
+  // Makes the value a result of the graph under this name. A value may be
+  // returned several times.
   void AddOutput(std::string name, Value* value, std::string logical_type = "");
 
   // Adds an operation at the end (before == nullptr) or before another, with

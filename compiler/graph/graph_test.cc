@@ -55,7 +55,8 @@ TEST(GraphTest, EditsKeepTheGraphValid) {
   ASSERT_TRUE(added.ok());
   EXPECT_EQ(graph.Operations()[1], *added);
   graph.SetOperand(operations[0], 0,
-                   (*added)->result());  // used before it is defined
+                   // the result is used before it is defined
+                   (*added)->result());
   EXPECT_NE(Verify(graph).message().find("defined before"),
             std::string_view::npos);
   graph.MoveBefore(*added, operations[0]);

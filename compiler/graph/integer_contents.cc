@@ -15,9 +15,10 @@ using Contents = std::vector<Dim>;
 using MaybeContents = std::optional<Contents>;
 using MaybeDim = std::optional<Dim>;
 
-constexpr double kLargestExactInteger = 9007199254740992.0;  // 2^53
+// the value is 2^53
+constexpr double kLargestExactInteger = 9007199254740992.0;
 
-// Constant extents and the number of elements.
+// The constant extents of a tensor, and the number of its elements.
 struct SmallShape {
   std::vector<int64_t> extents;
   int64_t count = 1;
@@ -112,7 +113,7 @@ std::optional<bool> IsEqual(const Dim& a, const Dim& b) {
 }
 
 std::optional<bool> IsLess(const Dim& a, const Dim& b) {
-  const Dim difference = b - a;  // positive: a < b
+  const Dim difference = b - a;  // if the difference is positive, then a < b
   if (const auto low = difference.LowerBound(); low && *low > 0) return true;
   if (const auto high = difference.UpperBound(); high && *high <= 0)
     return false;
@@ -183,7 +184,8 @@ MaybeDim UnaryElement(tensor::Opcode opcode, const Dim& a, DType type) {
     case Opcode::kCeil:
     case Opcode::kRound:
     case Opcode::kTruncate:
-      return a;  // whole numbers already
+      // floor and similar change nothing, because the values are whole numbers
+      return a;
     case Opcode::kNot:
       if (type == DType::kBool && a.is_constant()) return Dim(1 - a.constant());
       return std::nullopt;
@@ -344,7 +346,8 @@ class ContentsRule {
     });
   }
 
-  // Returns the operand's elements at source(indices).
+  // Returns for each element of the result the operand's element at
+  // source(indices).
   template <typename Source>
   MaybeContents Moved(const Source& source) const {
     const Contents* operand = Operand(0);

@@ -15,7 +15,7 @@ using tensor::DispatchBuilder;
 using tensor::Scalar;
 using tensor::StageBuilder;
 
-// The buffers of one operation.
+// The buffers of the operation's operands and results in the dispatch.
 struct OperationBuffers {
   DispatchBuilder& builder;
   const Operation& operation;

@@ -16,10 +16,10 @@
 
 namespace ember::graph {
 
-// Inputs are "x0", "x1", …, one per operand in order (also if a value is an
-// operand twice), outputs "y0", …. The symbols of their dims and of attributes
-// are the parameters, in order of appearance. An operator without a definition
-// (constant) is an error.
+// Makes the dispatch. Inputs are "x0", "x1", …, one per operand in order (also
+// if a value is an operand twice), outputs "y0", …. The symbols of their dims
+// and of attributes are the parameters, in order of appearance. An operator
+// without a definition (constant) is an error.
 StatusOr<tensor::Dispatch> DispatchOf(const Operation& operation);
 
 // Returns a dim as a scalar of the dispatch's header; its symbols become

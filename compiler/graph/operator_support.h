@@ -15,7 +15,7 @@
 
 namespace ember::graph {
 
-// One span per family; OperatorTable() joins them.
+// Each function returns the records of one family; OperatorTable() joins them.
 std::span<const OperatorRecord> CreationOperators();
 std::span<const OperatorRecord> ElementwiseOperators();
 std::span<const OperatorRecord> MovementOperators();
@@ -55,7 +55,7 @@ inline const std::string& StringOf(const Operation& operation,
                                    std::string_view name) {
   return operation.attributes().Get<std::string>(name);
 }
-// Returns an attribute that may be absent.
+// Returns an attribute, or the given value if the attribute is absent.
 inline int64_t IntegerOr(const Operation& operation, std::string_view name,
                          int64_t otherwise) {
   return operation.attributes().Find(name) ? IntegerOf(operation, name)
@@ -97,7 +97,7 @@ Scalar OneOf(ElementContext& context, DType type);
 Scalar LargestOf(ElementContext& context, DType type);
 Scalar SmallestOf(ElementContext& context, DType type);
 
-// The combiner of an attribute text, and its identity.
+// A combiner by its name in attributes, and the value that it leaves unchanged.
 struct NamedCombiner {
   std::string_view name;
   tensor::Combiner combiner;
@@ -107,7 +107,8 @@ const NamedCombiner* FindCombiner(std::string_view name);
 // Returns an error if the name is unknown or does not fit the dtype.
 Status CheckCombiner(const Operation& operation, DType dtype);
 
-// (extent + low + high - dilation * (window - 1) - 1) floordiv stride + 1
+// Returns the extent of a windowed dim: (extent + low + high - dilation *
+// (window - 1) - 1) floordiv stride + 1.
 Dim WindowedExtent(const Dim& extent, const Dim& window, int64_t stride,
                    int64_t dilation, const Dim& low, const Dim& high);
 

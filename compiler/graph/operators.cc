@@ -56,8 +56,8 @@ const OperatorRecord& OperatorNamed(std::string_view name) {
 
 const OperatorRecord& OperatorNamed(tensor::Opcode opcode) {
   for (const OperatorRecord& record : ElementwiseOperators()) {
-    // The result is a record of OperatorTable(), so that equal operators have
-    // equal addresses.
+    // Returns a record of OperatorTable(), not a copy, so that equal operators
+    // have equal addresses.
     if (record.is_instruction && record.opcode == opcode)
       return OperatorNamed(record.name);
   }

@@ -73,8 +73,8 @@ class ElementContext {
   // must be within its shape.
   virtual tensor::Scalar Load(int operand,
                               std::span<const tensor::Scalar> indices) = 0;
-  // Returns the element, or `otherwise` if any index is outside of the
-  // operand's shape.
+  // Returns the element of an operand at the indices, or `otherwise` if any
+  // index is outside of the operand's shape.
   virtual tensor::Scalar Pad(int operand,
                              std::span<const tensor::Scalar> indices,
                              tensor::Scalar otherwise) = 0;
@@ -97,8 +97,9 @@ class StageContext : public ElementContext {
                      std::span<const tensor::Scalar> indices,
                      tensor::Combiner combiner = tensor::Combiner::kNone,
                      tensor::Update update = tensor::Update::kAssign) = 0;
-  // Makes a fold over (value, initial) pairs. result[i] < 0 means that the
-  // value is not stored; only trailing ones may have it.
+  // A value of a fold and its initial value. In a call, result[i] is the result
+  // that value i is stored to; -1: not stored, which only trailing values may
+  // be.
   struct FoldValue {
     tensor::Scalar value;
     tensor::Scalar initial;
@@ -146,45 +147,50 @@ struct AttributeSpec {
 
 // Properties that passes may use without knowing the operator's name.
 enum class OperatorTrait : uint8_t {
-  kElementwise,  // result[i] depends on operand[i] only (with broadcasting),
-                 // same for every i
-  kView,  // moves elements, computes nothing: reshape, transpose, broadcast,
-          // slice, pad …
-  kReduction,    // it has a reduction
-  kContraction,  // sum of products of two operands
-  kProgram,      // run by the program: control flow and library calls; no
-                 // definition
+  // result[i] depends on operand[i] only (with broadcasting), by the same
+  // function for every i
+  kElementwise,
+  // moves elements and computes nothing: reshape, transpose, broadcast, slice,
+  // pad …
+  kView,
+  kReduction,    // combines elements: it has a reduction
+  kContraction,  // computes sums of products of two operands
+  // is run by the program: control flow and library calls; has no definition
+  kProgram,
   kOther,
 };
 
 // Says who provides the memory of an operation's results when a program runs
 // it.
 enum class ResultMemory : uint8_t {
-  kOperand,  // operand 0's memory with other extents: nothing is done
-  // exists before the operation runs: from the memory plan, or for a constant
-  // from the module
+  // the result has operand 0's memory with other extents: nothing is done
+  kOperand,
+  // The memory exists before the operation runs: it comes from the memory plan,
+  // or for a constant from the module.
   kGiven,
-  kMade,       // allocated by the run, as its size is not known before
-  kFirstMade,  // result 0 is allocated by the run, the others exist before
+  kMade,  // the run allocates the memory, as its size is not known before
+  // the run allocates result 0, the memory of the others exists before
+  kFirstMade,
 };
 
 // Says how an operation reads the elements of its first operand. Lowering uses
 // this to decide whether a value gets memory of its own.
 enum class Reading : uint8_t {
-  kOnce,      // one element for each element of the result, in the same order
+  kOnce,  // reads one element for each element of the result, in the same order
   kReshaped,  // like kOnce, with other dims around the same elements
   kPermuted,  // like kOnce, with the dims in another order: `permutation`
   // like kOnce, with a value outside of the operand: `low`, `high`, `mode`
   kPadded,
   kJoined,   // the operand is a part of the result; so are the other operands
-  kWindows,  // in windows that may overlap: `window`
-  // in windows, times the weights of operand 1: `low`, `high`, `groups`;
-  // channels are the last dim
+  kWindows,  // reads windows that may overlap: `window`
+  // Reads windows, times the weights of operand 1: `low`, `high`, `groups`;
+  // channels are the last dim.
   kConvolved,
-  kByData,  // elements that other operands select, some possibly often
+  kByData,  // reads elements that other operands select, some possibly often
 };
 
-// A field without a default: a record that leaves it out does not build.
+// A field without a default value: a record that leaves the field out does not
+// build.
 template <typename T>
 class Stated {
  public:
@@ -199,7 +205,7 @@ struct OperatorRecord {
   std::string_view name;
   std::string_view doc;
   int minimum_operands = 0;
-  int maximum_operands = 0;  // -1: any number
+  int maximum_operands = 0;  // largest number of operands; -1: any number
   std::span<const AttributeSpec> attributes = {};
   OperatorTrait trait = OperatorTrait::kOther;
   Stated<ResultMemory> result_memory;
@@ -208,7 +214,8 @@ struct OperatorRecord {
   // are fixed (a*x + b, or x in another type). Such an operator is as cheap to
   // compute again as any; dequantization consists of them.
   bool is_affine = false;
-  // For the trait kProgram: how the program runs it. `call` is for kCall.
+  // For the trait kProgram: the way in which the program runs the operator.
+  // `call` is for kCall.
   ProgramForm form = ProgramForm::kNone;
   LibraryCall call = {};
   // Returns the result types for the operands and attributes. Checks everything
@@ -216,10 +223,10 @@ struct OperatorRecord {
   StatusOr<std::vector<TensorType>> (*infer)(const Operation& operation) =
       nullptr;
   Definition definition = {};
-  // Set in records that are generated from the instruction table.
+  // True in records that are generated from the instruction table.
   bool is_instruction = false;
   tensor::Opcode opcode = tensor::Opcode::kConstant;
-  // Names of its regions, for the text form.
+  // Names of the operation's regions, for the text form.
   std::span<const std::string_view> regions = {};
 };
 
@@ -242,7 +249,8 @@ std::vector<std::string> DefinedSymbols(const Operation& operation);
 // The operands of a `loop`, by their purpose.
 struct LoopParts {
   explicit LoopParts(const Operation& loop);
-  bool conditional = false;  // operands 0 and 1 are its limit and condition
+  // true: operands 0 and 1 are the loop's limit and condition
+  bool conditional = false;
   std::span<Value* const> carried, scanned, captured;
 };
 

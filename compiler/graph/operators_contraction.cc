@@ -90,11 +90,11 @@ void DefineContract(StagesContext& context) {
 
 // --- shared by conv and conv_transpose ---
 
-// Dims of the operands by their meaning.
+// Dims of a convolution's operands by their meaning.
 struct ConvolutionShape {
   size_t spatial = 0;  // number of spatial dims
   int64_t groups = 1;
-  Dim inputs, outputs;  // channels per group
+  Dim inputs, outputs;  // numbers of channels per group
 };
 
 ConvolutionShape ShapeOfConvolution(const Operation& operation,
@@ -153,9 +153,9 @@ Status CheckConvolution(const Operation& operation, bool transposed) {
 
 // Axes of the channels. A group with one input (output) has no axis for it.
 struct ChannelAxes {
-  Scalar output;  // over all groups
+  Scalar output;  // axis of the output channels over all groups
   Scalar output_in_group;
-  Scalar group;  // only for groups > 1
+  Scalar group;  // axis of the groups; only for groups > 1
 };
 
 ChannelAxes OutputChannels(StageContext& stage, const ConvolutionShape& shape) {
@@ -415,7 +415,8 @@ void DefineConvTranspose(StagesContext& context) {
   const Operation& operation = context.operation();
   const ConvolutionShape shape = ShapeOfConvolution(operation, true);
   const auto& strides = IntegersOf(operation, "strides");
-  int64_t count = 1;  // number of stages if every dim is split
+  // number of stages if every spatial dim is split into phases
+  int64_t count = 1;
   for (int64_t stride : strides) {
     count = stride > kMaxPhases ? kMaxPhases + 1
                                 : std::min(count, kMaxPhases) * stride;
@@ -427,9 +428,9 @@ void DefineConvTranspose(StagesContext& context) {
                             ShapeOf(operation, "low")[i], strides[i],
                             IntegersOf(operation, "dilations")[i]};
     phases.push_back(PhasesOf(dim, count <= kMaxPhases));
-    if (phases.back().empty()) return;  // no outputs
+    if (phases.back().empty()) return;  // there are no outputs
   }
-  // One stage per combination, the last dim fastest.
+  // Makes one stage per combination of the dims' phases, the last dim fastest.
   std::vector<size_t> position(shape.spatial, 0);
   while (true) {
     std::vector<Phase> chosen;

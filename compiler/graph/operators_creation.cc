@@ -43,7 +43,8 @@ InferredTypes InferShapeValue(const Operation& operation) {
 
 Scalar DefineShapeValue(ElementContext& context, Indices indices) {
   const Shape& values = ShapeOf(context.operation(), "values");
-  if (values.empty()) return context.Index(0);  // no element is ever read
+  // any element will do, because no element is ever read
+  if (values.empty()) return context.Index(0);
   Scalar result = context.Extent(values.back());
   for (size_t i = values.size() - 1; i-- > 0;) {
     const Scalar here = indices[0] == context.Index(static_cast<int64_t>(i));

@@ -150,7 +150,7 @@ const OperatorRecord kOtherRecords[] = {
      .definition = {.element = DefineBitcast}},
 };
 
-// Converts FloorDivide to floor_divide.
+// Converts a name such as FloorDivide to floor_divide.
 std::string SnakeCase(std::string_view name) {
   std::string result;
   for (char c : name) {
@@ -167,7 +167,7 @@ struct Row {
   std::string_view doc;
 };
 
-// The records view these names, so both live equally long.
+// The table owns the names that its records view, so both live equally long.
 const std::vector<Row>& Rows() {
   static const auto* const rows = new std::vector<Row>{
 #define EMBER_ROW(name, text, kinds, doc) {text, Opcode::k##name, doc},

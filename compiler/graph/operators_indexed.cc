@@ -32,8 +32,8 @@ Scalar DefineGather(ElementContext& context, Indices indices) {
   return context.Load(0, own);
 }
 
-// The indices must have the rank of the data and be no larger than it except
-// along the axis.
+// Checks that the indices have the rank of the data and are no larger than the
+// data except along the axis.
 Status CheckElementwiseIndices(const Operation& operation) {
   const Value& data = *operation.operand(0);
   EMBER_RETURN_IF_ERROR(CheckIndexOperand(operation, 1));
@@ -105,7 +105,8 @@ InferredTypes InferGatherNd(const Operation& operation) {
   return OneType(data.dtype(), std::move(shape));
 }
 
-// Appends the index values of the tuple at `position` of the index operand.
+// Appends to a list the index values of the tuple at `position` of the index
+// operand.
 void AppendIndexTuple(ElementContext& context, Indices position, int64_t depth,
                       std::vector<Scalar>& indices) {
   std::vector<Scalar> place(position.begin(), position.end());

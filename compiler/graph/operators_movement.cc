@@ -35,7 +35,8 @@ Scalar Linearize(ElementContext& context, const Shape& dims, Indices indices) {
   return position;
 }
 
-// Computes the inverse: the indices of a position within dims[begin, end).
+// Computes the inverse of Linearize: the indices of a position within
+// dims[begin, end).
 void Delinearize(ElementContext& context, const Shape& dims,
                  const ReshapeGroup& group, Scalar position,
                  std::vector<Scalar>& indices) {
@@ -121,7 +122,7 @@ Status CheckSliceDim(const Dim& dim, const Dim& start, int64_t step,
   const bool outside =
       !last.is_valid() || SurelyBelow(start, 0) || SurelyBelow(last, 0) ||
       SurelyBelow(dim - 1 - start, 0) || SurelyBelow(dim - 1 - last, 0);
-  // A symbolic size may be 0, for which any start is right.
+  // A size that is not constant may be 0, for which any start is right.
   if (outside && size.is_constant()) {
     return Mismatch("starts, steps, sizes: expected elements within 0 and ",
                     dim.ToString(), ", found ", start.ToString(), " to ",
@@ -208,8 +209,9 @@ Scalar Clamp(Scalar index, Scalar zero, Scalar last) {
   return Maximum(Minimum(index, last), zero);
 }
 
-// Mirrors at the first and last element, as often as needed. The last clamp
-// changes no index but makes the range provable.
+// Returns the index that mode "reflect" reads: it mirrors at the first and last
+// element, as often as needed. The last clamp changes no index but makes the
+// range provable.
 Scalar ReflectIndex(ElementContext& context, Scalar index, const Dim& dim,
                     bool once) {
   const Scalar zero = context.Index(0);

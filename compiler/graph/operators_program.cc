@@ -64,7 +64,7 @@ Status CheckCounts(size_t expected, size_t found, std::string_view what) {
                   std::to_string(found));
 }
 
-// Returns the dims of the attribute `shapes`, result by result.
+// The dims of the attribute `shapes`, which are read result by result.
 class ResultShapes {
  public:
   explicit ResultShapes(const Operation& operation)
@@ -76,9 +76,9 @@ class ResultShapes {
       CollectSymbols(std::get<Shape>(*varying), inner_);
   }
 
-  // `sources` are the shapes of the value inside. A dim of the result is theirs
-  // if it is the same in all of them and known outside; otherwise the operation
-  // defines it.
+  // Returns the shape of the next result. `sources` are the shapes of the value
+  // inside the regions. A dim of the result is that of the sources if it is the
+  // same in all of them and known outside; otherwise the operation defines it.
   StatusOr<Shape> Next(const std::vector<Shape>& sources) {
     Shape shape;
     for (size_t i = 0; i < sources[0].size(); ++i) {

@@ -28,10 +28,11 @@ InferredTypes InferReduce(const Operation& operation) {
   return OneType(operand.dtype(), Without(operand.shape(), axes));
 }
 
-// Axes of a stage over all of operand 0; the listed ones are reductions.
+// Axes of a stage over all elements of operand 0; the listed ones are
+// reductions.
 struct ReductionAxes {
-  std::vector<Scalar> element;  // per dim of the operand
-  std::vector<Scalar> result;   // per remaining dim
+  std::vector<Scalar> element;  // index of the element, per dim of the operand
+  std::vector<Scalar> result;   // index of the result, per remaining dim
 };
 
 ReductionAxes MakeAxes(StageContext& stage, std::span<const int64_t> reduced) {
@@ -71,9 +72,9 @@ InferredTypes InferArgReduce(const Operation& operation) {
   return OneType(DType::kI64, Without(operand.shape(), std::span(&axis, 1)));
 }
 
-// True where an arg search takes `next` in the place of `best`. A NaN wins over
-// all numbers, as it does in minimum and maximum; of equal elements, and of
-// NaNs, the first or the last is taken.
+// Returns true if a search for the largest (or smallest) element takes `next`
+// in the place of `best`. A NaN wins over all numbers, as it does in minimum
+// and maximum; of equal elements, and of NaNs, the first or the last is taken.
 Scalar Wins(const Scalar& next, const Scalar& best, bool maximum, bool last) {
   const Scalar less = maximum ? best : next;
   const Scalar more = maximum ? next : best;
@@ -86,7 +87,8 @@ Scalar Wins(const Scalar& next, const Scalar& best, bool maximum, bool last) {
   return And(is_number, Not(more <= less));
 }
 
-// A fold over (index, value); the value is carried and not stored.
+// Defines arg_reduce as a fold over (index, value); the value is carried and
+// not stored.
 void DefineArgReduce(StagesContext& context) {
   const Operation& operation = context.operation();
   const DType dtype = operation.operand(0)->dtype();

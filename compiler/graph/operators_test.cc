@@ -39,7 +39,8 @@ std::vector<std::string> SplitGraphs(const std::string& text) {
   return graphs;
 }
 
-// Floats must agree within 1e-6 (1e-3 for 16 bits), all others exactly.
+// True if two numbers are close enough. Floats must agree within 1e-6 (1e-3 for
+// 16 bits), all others exactly.
 bool Near(double a, double b, DType type) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (a == b) return true;
@@ -129,11 +130,11 @@ TEST(OperatorsTest, DefinitionsComputeWhatTheTextsSay) {
     }
   }
   EXPECT_GT(graphs, 50);
-  // tensor/semantics.h defines and tests the elementwise rows; here one of each
-  // arity suffices.
+  // Every operator must occur in the test data. For elementwise rows, which
+  // tensor/semantics.h defines and tests, one of each arity suffices.
   for (const OperatorRecord& record : OperatorTable()) {
     if (record.is_instruction) continue;
-    // The program's operators are tested where programs run:
+    // The operators that the program runs are tested where programs run:
     // compiler/testdata, tests/onnx.
     if (record.trait == OperatorTrait::kProgram) continue;
     EXPECT_TRUE(tested.contains(record.name))

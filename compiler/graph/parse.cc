@@ -18,14 +18,15 @@ struct Resources {
   Metadata metadata;
 };
 
-// Limits the parser's stack, because the text may be untrusted.
+// Largest depth of nested regions. It limits the parser's stack, because the
+// text may be untrusted.
 constexpr int kMaxRegionDepth = 64;
 
 // Parses the resources after the graph's closing brace.
 StatusOr<Resources> ParseResources(std::string_view text) {
   Lexer lexer(text);
   int depth = 0;
-  do {  // up to the brace that closes the graph
+  do {  // skips tokens up to the brace that closes the graph
     if (lexer.AtEnd()) return lexer.ExpectedError("'}'");
     const Token token = lexer.Next();
     if (token.Is("{")) ++depth;

@@ -146,7 +146,7 @@ class GraphPrinter {
     const bool is_constant = operation.name() == "constant";
     for (const auto& [name, value] : operation.attributes().entries()) {
       if (is_constant && name != "value")
-        continue;  // the result's type says the rest
+        continue;  // left out, because the result's type contains it
       printer_.Print(separator, name, " = ");
       PrintAttribute(operation, value);
       separator = ", ";
@@ -192,7 +192,8 @@ class GraphPrinter {
       return;
     }
     std::string name = HexOf(HashBytes(data.bytes));
-    // Equal constants share a line; different ones of equal hash do not.
+    // Equal constants share a line. Different constants of equal hash get
+    // different names.
     while (!std::ranges::equal(
         resources_.emplace(name, data.bytes).first->second, data.bytes)) {
       name += "x";

@@ -18,35 +18,43 @@
 namespace ember::graph {
 
 enum class ProgramForm : uint8_t {
-  kNone,    // nothing: dispatches compute the operator, or it is a constant
-  kSizes,   // reads elements of operand 0, which are the values of the symbols
-            // in `defines`, and checks them (`message`)
-  kBranch,  // calls the program of its first region if operand 0 holds, else
-            // that of the second
-  kLoop,    // calls the program of its region repeatedly
-  kCall,    // calls a library function
+  // the program does nothing: dispatches compute the operator, or it is a
+  // constant
+  kNone,
+  // reads elements of operand 0, which are the values of the symbols in
+  // `defines`, and checks them (`message`)
+  kSizes,
+  // calls the program of the first region if operand 0 is true, else that of
+  // the second
+  kBranch,
+  kLoop,  // calls the program of the region repeatedly
+  kCall,  // calls a library function
 };
 
 // One operand of the call of a library function, in terms of the operation.
 struct CallOperand {
   enum class Kind : uint8_t {
-    // Integers.
+    // The values from here on are integers.
     kType,        // the dtype of an operand, as a number
     kResultType,  // the dtype of a result
     kCount,       // the number of elements of an operand
     kDim,         // extent `dim` of an operand
-    kBeforeAxis,  // product of the operand's extents before the dim that the
-                  // attribute names …
-    kAxis,        // … the extent of that dim …
-    kBehindAxis,  // … and the product of those behind it
-    kInteger,     // an attribute that is an integer
-    kExtent,      // an attribute that is a shape of one dim
-    kFound,       // written by the function: the value of the symbol that the
-                  // operation defines
-    // Memory.
+    // product of the operand's extents before the dim that an attribute names
+    // (the axis)
+    kBeforeAxis,
+    kAxis,  // extent of the dim that an attribute names (the axis)
+    // product of the operand's extents behind the dim that an attribute names
+    // (the axis)
+    kBehindAxis,
+    kInteger,  // an attribute that is an integer
+    kExtent,   // an attribute that is a shape of one dim
+    // integer that the function writes: the value of the symbol that the
+    // operation defines
+    kFound,
+    // The values from here on are memory.
     kMemory,  // memory of an operand
-    // memory of a result: given to the function, or allocated by it, as the
-    // record's `result_memory` says
+    // Memory of a result: given to the function, or allocated by it, as the
+    // record's `result_memory` says.
     kResultMemory,
   };
   Kind kind;
@@ -91,9 +99,9 @@ constexpr CallOperand ResultMemoryOf(int result) {
 }
 
 struct LibraryCall {
-  // The function's name in vm/isa/library_functions.h.
+  // Name of the function in vm/isa/library_functions.h.
   std::string_view function;
-  // The operands in the order of that row.
+  // The operands in the order of the function's row.
   std::span<const CallOperand> operands;
 };
 

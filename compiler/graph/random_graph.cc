@@ -239,7 +239,8 @@ class GraphGenerator {
       return;
     }
     if (x->rank() < 2) return;
-    // Makes weights that fit: x as [1, elements, 1], a window of two.
+    // Tries an operation with weights that fit: x as [1, elements, 1], and a
+    // window of two.
     Try("reshape", {x}, {{"shape", Shape{1, ElementCount(x->shape()), 1}}});
     Value* const image = values_.back();
     if (image->rank() != 3 || image->dtype() == DType::kBool) return;

@@ -12,8 +12,8 @@
 
 namespace ember::graph {
 
-// Returns the same graph for the same arguments, on every machine. The graph
-// verifies and has at least one output.
+// Returns a random graph: the same one for the same arguments, on every
+// machine. The graph verifies and has at least one output.
 Graph RandomGraph(uint64_t seed, int operations);
 
 }  // namespace ember::graph

@@ -44,8 +44,9 @@ std::vector<ReshapeGroup> GroupReshape(const Shape& from, const Shape& to) {
     if (next.from_begin == from_size || next.to_begin == to_size) return groups;
     const auto group = SmallestGroup(from, to, next);
     if (!group)
-      break;  // only after a dim of extent 0, or where overflow hides the
-              // products
+      // happens only after a dim of extent 0, or where overflow hides the
+      // products
+      break;
     groups.push_back(*group);
     next = {group->from_end, 0, group->to_end, 0};
   }

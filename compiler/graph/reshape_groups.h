@@ -14,7 +14,7 @@
 
 namespace ember::graph {
 
-// from[from_begin, from_end) becomes to[to_begin, to_end).
+// A part of a reshape: from[from_begin, from_end) becomes to[to_begin, to_end).
 struct ReshapeGroup {
   int from_begin = 0, from_end = 0;
   int to_begin = 0, to_end = 0;

@@ -18,7 +18,7 @@ namespace ember::graph {
 
 class BuilderStageContext : public StageContext {
  public:
-  // The stage must outlive the context.
+  // Makes a context for a stage, which must outlive the context.
   explicit BuilderStageContext(tensor::StageBuilder& stage) : stage_(stage) {}
 
   tensor::Scalar Index(int64_t value) final { return stage_.Index(value); }

@@ -42,10 +42,10 @@
 namespace ember::graph {
 
 struct PrintOptions {
-  // Constants of at most this many elements are written inline.
+  // Largest number of elements of a constant that is written inline.
   int inline_elements = 16;
-  // Leaves out the bytes of larger constants. Such a text is for reading and
-  // does not parse back.
+  // True: leaves out the bytes of larger constants. Such a text is for reading
+  // and does not parse back.
   bool elide_constants = false;
 };
 

@@ -13,7 +13,7 @@ const Dim& One() {
   return *one;
 }
 
-// Positions (operand, dim) that must agree.
+// A position (operand, dim) of a dim that must agree with others.
 struct Position {
   size_t operand;
   size_t dim;
@@ -36,7 +36,8 @@ void Agree(const std::vector<Position>& positions, std::vector<Shape>& shapes) {
   }
 }
 
-// Dims aligned at the right; those of extent 1 repeat and agree with anything.
+// Makes dims that are aligned at the right agree; those of extent 1 repeat and
+// agree with anything.
 void UnifyBroadcast(std::vector<Shape>& shapes) {
   size_t rank = 0;
   for (const Shape& shape : shapes) rank = std::max(rank, shape.size());
@@ -77,7 +78,7 @@ void UnifyContract(const std::string& text, std::vector<Shape>& shapes) {
   for (const auto& [label, positions] : labels) Agree(positions, shapes);
 }
 
-// A convolution's operands have the same channels: x[…, C], and per group
+// Makes the channels of a convolution's operands agree: x[…, C], and per group
 // w[…, C / groups, O], or all of them if it is transposed.
 void UnifyConvolution(int64_t groups, std::vector<Shape>& shapes) {
   if (shapes[0].size() < 2 || shapes[1].size() < 2 || groups < 1) return;
@@ -90,7 +91,8 @@ void UnifyConvolution(int64_t groups, std::vector<Shape>& shapes) {
   }
 }
 
-// The dims of a value that is broadcast to a shape are 1 or the shape's.
+// Makes the dims of a value that is broadcast to a shape agree with the shape,
+// unless they are 1.
 void UnifyWithShape(const Shape& result, std::vector<Shape>& shapes) {
   Shape& own = shapes[0];
   if (own.size() > result.size()) return;
@@ -100,16 +102,16 @@ void UnifyWithShape(const Shape& result, std::vector<Shape>& shapes) {
   }
 }
 
-// Operands `a` and `b` must have one shape.
+// Makes the shapes of operands `a` and `b` agree.
 void UnifySame(size_t a, size_t b, std::vector<Shape>& shapes) {
   if (shapes.size() <= b || shapes[a].size() != shapes[b].size()) return;
   for (size_t dim = 0; dim < shapes[a].size(); ++dim)
     Agree({{a, dim}, {b, dim}}, shapes);
 }
 
-// Updates have the shape of the indices without its last dim, followed by the
-// data's remaining dims. The last dim of the indices is the number of dims of
-// the data that one index selects.
+// Makes the shapes of scatter_nd agree. Updates have the shape of the indices
+// without its last dim, followed by the data's remaining dims. The last dim of
+// the indices is the number of dims of the data that one index selects.
 void UnifyScatterNd(std::vector<Shape>& shapes) {
   if (shapes.size() != 3 || shapes[1].empty()) return;
   const auto depth = shapes[1].back().AsConstant();

@@ -18,8 +18,8 @@
 
 namespace ember::compiler {
 
-// `plan` belongs to this graph. Every operation that it leaves out is written
-// into the dispatches of its users.
+// Makes the module. `plan` belongs to this graph. Every operation that the plan
+// leaves out is written into the dispatches of its users.
 StatusOr<vm::ModuleDefinition> EmitModule(const graph::Graph& graph,
                                           const FusionPlan& plan);
 

@@ -143,7 +143,8 @@ Status ProgramEmitter::EmitIf(const Operation& operation) {
     EMBER_ASSIGN_OR_RETURN(programs[side],
                            EmitRegion(*operation.regions()[side],
                                       operation.record().regions[side]));
-    // The registers are set before the branch, so that both paths have them.
+    // The registers of both programs' parameters are set before the branch, so
+    // that both paths have them.
     parameters[side] = ParameterRegisters(programs[side], {});
   }
   std::vector<uint32_t> captures;

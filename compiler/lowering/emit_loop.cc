@@ -75,16 +75,18 @@ class ProgramEmitter::LoopEmitter {
 
   struct Carried {
     uint32_t memory = 0;
-    std::vector<uint32_t> dims;  // kNone: the same in all iterations
+    // registers of the dims; kNone: the dim is the same in all iterations
+    std::vector<uint32_t> dims;
   };
   struct Scanned {
     uint32_t memory = 0, bytes = 0, offset = 0;
   };
   struct Stacked {
     uint32_t memory = 0, used = 0;
-    // bytes of a piece, without the factors of its open dims
+    // Register of the bytes of a piece, without the factors of its open dims.
     uint32_t bytes = 0;
-    std::vector<uint32_t> open_dims;  // kNone: known before the loop
+    // registers of the open dims; kNone: known before the loop
+    std::vector<uint32_t> open_dims;
   };
 
   bool IsDefinedHere(const Dim& dim) const {
@@ -172,15 +174,15 @@ class ProgramEmitter::LoopEmitter {
       known = known && !open;
     }
     stacked.bytes = builder_.DimRegister(bytes);
-    // If the size is known, all memory is allocated at once; otherwise it
-    // grows.
+    // If the size of the stacked result is known, all its memory is allocated
+    // at once; otherwise the memory grows.
     emitter_.Allocate(stacked.memory, known ? ByteSize(result.type()) : Dim(0));
     stacked_.push_back(std::move(stacked));
   }
 
   // --- each iteration ---
 
-  // Computes whether there is another iteration.
+  // Emits the condition for another iteration and returns its register.
   uint32_t EmitMore() {
     builder_.Emit({ProgramOpcode::kLess, more_, count_, limit_, 0});
     if (parts_.conditional)
@@ -190,8 +192,8 @@ class ProgramEmitter::LoopEmitter {
 
   void EmitCallOfBody() {
     if (!body_.inputs()[0]->unused()) {
-      // A result may hold the last number, so the next one is written
-      // elsewhere.
+      // A result may hold the memory of the last iteration number, so the next
+      // number is written to new memory.
       if (keeps_iteration_) EmitIterationMemory();
       builder_.Emit(
           {ProgramOpcode::kStoreInteger, iteration_memory_, count_, 0, 0});
@@ -214,7 +216,8 @@ class ProgramEmitter::LoopEmitter {
     const size_t result = first_carried() + number;
     builder_.Emit({ProgramOpcode::kMoveBuffer, carried.memory,
                    results_.memory[result], 0, 0});
-    // Without this the memory of two iterations ago would be kept.
+    // Releases the register, because otherwise the memory of two iterations ago
+    // would be kept.
     builder_.Emit({ProgramOpcode::kRelease, results_.memory[result]});
     for (size_t d = 0; d < carried.dims.size(); ++d) {
       if (carried.dims[d] != kNone)
@@ -238,7 +241,8 @@ class ProgramEmitter::LoopEmitter {
     builder_.Emit({ProgramOpcode::kAdd, stacked.used, stacked.used, bytes, 0});
   }
 
-  // All pieces must have the same shape: only the first may choose it.
+  // Emits a check that a dim of a piece is as in the first piece: all pieces
+  // must have the same shape, and only the first may choose it.
   void EmitCheckOfPiece(uint32_t dim, uint32_t chosen) {
     const uint32_t first =
         emitter_.EmitArithmetic(ProgramOpcode::kLess, count_, one_);
@@ -301,13 +305,16 @@ class ProgramEmitter::LoopEmitter {
   const Operation& operation_;
   const graph::LoopParts parts_;
   const Graph& body_;
-  const bool keeps_iteration_;  // its memory may be that of a result
+  // true: the memory of the iteration number may be that of a result
+  const bool keeps_iteration_;
   std::set<std::string> defines_;
   uint32_t program_ = 0;
   CallResults results_;
   uint32_t count_ = 0, limit_ = 0, one_ = 0, more_ = 0;
-  uint32_t proceed_ = 0;           // only in conditional loops
-  uint32_t iteration_memory_ = 0;  // the iteration number, for the body
+  // register of the condition for another iteration; only in conditional loops
+  uint32_t proceed_ = 0;
+  // register of the iteration number's memory, for the body
+  uint32_t iteration_memory_ = 0;
   std::vector<Carried> carried_;
   std::vector<Scanned> scanned_;
   std::vector<Stacked> stacked_;

@@ -31,15 +31,16 @@ constexpr size_t kMaxOperations = 24;
 // threads would have none, and the temporaries would be a large part of the
 // memory that fusion saves.
 constexpr int64_t kMinimumRows = 8;
-// Longer rows need a larger guaranteed number of rows: one long row is work
-// that threads would share if its stages were separate dispatches.
+// Largest number of elements of a row, per row that a group surely has. Longer
+// rows need a larger guaranteed number of rows: one long row is work that
+// threads would share if its stages were separate dispatches.
 constexpr int64_t kElementsOfRowPerRow = 8 * 1024;
-// A separate dispatch costs every executor a call, with a synchronisation of
-// threads: about the time to compute this many elements.
+// Number of elements whose computation takes about as long as a separate
+// dispatch costs every executor: a call, with a synchronisation of threads.
 constexpr int64_t kSmallWork = 32 * 1024;
-// A product of rows reads its other operand again for every few rows. That
-// operand is hardly larger than all rows if it has no more than this many
-// columns for each row.
+// Largest number of columns for each row of a product of rows that joins a
+// group. Such a product reads its other operand again for every few rows. With
+// this many columns that operand is hardly larger than all rows.
 constexpr int64_t kColumnsPerRow = 16;
 
 bool IsWindowed(const Operation& operation) {
@@ -81,13 +82,16 @@ class GroupFormer {
  private:
   struct Group {
     std::vector<const Operation*> operations;
-    int depth = 0;  // number of leading dims on which all members agree
+    // number of leading dims on which all members of the group agree
+    int depth = 0;
     // shape of the first member; its first `depth` dims are the rows
     Shape shape;
     bool windowed = false;
-    bool has_product_of_rows = false;  // IsProductOfRows of a member
-    bool closed = false;               // no operation may join
-    std::set<int> producers;           // groups that must run before this one
+    // true: IsProductOfRows holds for a member
+    bool has_product_of_rows = false;
+    bool closed = false;  // true: no operation may join the group
+    // numbers of the groups that must run before this one
+    std::set<int> producers;
   };
 
   void PlaceProgramOperation(const Operation& operation) {
@@ -122,7 +126,8 @@ class GroupFormer {
     }
   }
 
-  // Does the same for an operation and the operands that are inlined into it.
+  // Does what AddSymbolProducers does, for an operation and the operands that
+  // are inlined into it.
   void AddSymbolProducers(const Operation& operation,
                           const std::set<const Value*>& stored,
                           std::set<const Operation*>& seen,
@@ -445,7 +450,8 @@ class GroupFormer {
     return reader;
   }
 
-  // The caller may also need it as the memory of another value.
+  // True if the caller needs the value. The caller may also need it as the
+  // memory of another value.
   static bool IsNeededByCaller(const Value* value) {
     return value->is_graph_output() ||
            std::ranges::any_of(value->users(), [](const Operation* user) {
@@ -456,7 +462,8 @@ class GroupFormer {
   void Join(const Operation& operation, int index, int depth,
             std::set<int> producers) {
     Group& group = groups_[index];
-    // JoinDepth has admitted no other contraction.
+    // If a contraction has joined, it is a product of rows: JoinDepth admits no
+    // other contraction.
     group.has_product_of_rows |= IsWindowed(operation);
     group.operations.push_back(&operation);
     group.depth = depth;
@@ -485,7 +492,8 @@ class GroupFormer {
   const FusionOptions& options_;
   std::vector<Group> groups_;
   std::map<const Value*, int> home_;
-  std::set<std::string> data_dependent_;  // symbols that operations define
+  // symbols whose values operations define
+  std::set<std::string> data_dependent_;
   std::map<std::string, int> symbol_home_;
 };
 

@@ -38,7 +38,7 @@ struct FusionOptions {
   bool join_groups = true;  // false: one dispatch per stored operation
 };
 
-// The plan points into the graph, which must outlive it unchanged.
+// Makes the plan. It points into the graph, which must outlive it unchanged.
 StatusOr<FusionPlan> FormDispatches(const graph::Graph& graph,
                                     const FusionOptions& options);
 

@@ -27,10 +27,10 @@ struct FusionGroup {
 
 struct FusionPlan {
   const graph::Graph* graph = nullptr;
-  // Results that have memory or are temporaries of a group.
+  // The results that have memory or are temporaries of a group.
   std::set<const graph::Value*> stored;
-  std::vector<FusionGroup> groups;  // in execution order
-  // plans of the operations' regions, in any order
+  std::vector<FusionGroup> groups;  // groups in execution order
+  // Plans of the operations' regions, in any order.
   std::vector<FusionPlan> regions;
 
   const FusionPlan& OfRegion(const graph::Graph& region) const;

@@ -36,10 +36,11 @@ std::string Identifier(std::string_view name) {
   return identifier;
 }
 
-// The value of a read outside of a value's extents.
+// The value that a read outside of a value's extents gives.
 struct Beyond {
   Scalar value;
-  bool is_zero = false;  // known to be zero, as in the padding of contractions
+  // true: it is known to be zero, as in the padding of contractions
+  bool is_zero = false;
 };
 
 class GroupBuilder {
@@ -59,8 +60,8 @@ class GroupBuilder {
       BuildOperation(*operation);
     }
     BuiltDispatch built{builder_.Finish(), std::move(inputs_), {}};
-    // Finish puts inputs first, then outputs, each in the order in which they
-    // were added.
+    // Lists the outputs in the order of their buffers: Finish puts inputs
+    // first, then outputs, each in the order in which they were added.
     for (const Operation* operation : request_.operations) {
       for (const auto& result : operation->results()) {
         if (request_.outputs.contains(result.get()))
@@ -97,7 +98,8 @@ class GroupBuilder {
   }
 
   std::string UniqueName(const Value* value) {
-    // A value to which the model gives no name is named after its operator.
+    // Returns a name for a value's buffer. A value to which the model gives no
+    // name is named after its operator.
     const bool named = !value->name().empty() || value->producer() == nullptr;
     return UniqueName(Identifier(
         named ? value->name() : std::string(value->producer()->name())));
@@ -128,8 +130,8 @@ class GroupBuilder {
     }
     const auto [entry, inserted] = buffers_.try_emplace({root, value}, -1);
     if (inserted) {
-      // There is one buffer per (root, shape): a value of the same shape with
-      // another root shares nothing.
+      // Finds the buffer. There is one buffer per (root, shape): a value of the
+      // same shape with another root shares nothing.
       for (const auto& [key, buffer] : buffers_) {
         if (key.first == root && buffer >= 0 &&
             key.second->type() == value->type()) {
@@ -151,12 +153,12 @@ class GroupBuilder {
   tensor::DispatchBuilder builder_;
   std::set<const Value*> members_;
   std::map<std::pair<const Value*, const Value*>, int>
-      buffers_;  // (root, shape of the view) → buffer
+      buffers_;  // buffers by (root, shape of the view)
   std::vector<const Value*> inputs_;
   std::map<std::string, int> names_;
 };
 
-// Gives a definition its operands inside one stage.
+// Gives an operator's definition its operands inside one stage.
 class InlineContext final : public graph::BuilderStageContext {
  public:
   InlineContext(GroupBuilder& group, const Operation& operation,

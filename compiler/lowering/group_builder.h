@@ -23,9 +23,10 @@ namespace ember::compiler {
 
 struct DispatchRequest {
   std::string name;
-  // Stored operations in execution order.
+  // Stored operations of the group in execution order.
   std::vector<const graph::Operation*> operations;
-  // Their results that are needed outside; the others are temporaries.
+  // The operations' results that are needed outside of the group; the others
+  // are temporaries.
   std::set<const graph::Value*> outputs;
   // True if reshapes of stored values become buffers of other extents;
   // otherwise they become index arithmetic.
@@ -35,21 +36,21 @@ struct DispatchRequest {
 struct BuiltDispatch {
   tensor::Dispatch dispatch;
   std::vector<const graph::Value*>
-      inputs;  // storage roots, one per input buffer
-  std::vector<const graph::Value*> outputs;  // one per output buffer
+      inputs;  // values whose memory each input buffer is, one per input buffer
+  // values that each output buffer holds, one per output buffer
+  std::vector<const graph::Value*> outputs;
 };
 
-// `stored` holds every value that has memory when a group runs, besides graph
-// inputs and constants.
+// Builds the dispatch. `stored` holds every value that has memory when a group
+// runs, besides graph inputs and constants.
 BuiltDispatch BuildDispatch(const DispatchRequest& request,
                             const std::set<const graph::Value*>& stored);
 
-// True for operations whose result is their operand's memory with other
-// extents.
+// True if the operation's result is its operand's memory with other extents.
 bool SharesMemory(const graph::Operation& operation);
 
-// Returns the value whose memory a value uses: itself, or the value that it
-// reshapes.
+// Returns the value whose memory a value uses: the value itself, or the one
+// that it reshapes.
 const graph::Value* StorageRoot(const graph::Value* value);
 
 // True for a constant of one element, which is written into expressions instead

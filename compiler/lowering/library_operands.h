@@ -16,7 +16,8 @@
 
 namespace ember::compiler {
 
-// The name comes from our own records; an unknown one fails a check.
+// Returns the function with this name. The name comes from records of
+// operators; an unknown one fails a check.
 vm::LibraryFunction FunctionNamed(std::string_view text);
 
 // Returns the operands of the record's call in the letters of

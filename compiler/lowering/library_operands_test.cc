@@ -21,7 +21,8 @@ TEST(LibraryOperands, FitTheFunctionsRows) {
     EXPECT_TRUE(called.insert(record.call.function).second)
         << "called by another operator, too";
   }
-  // A function that nothing calls would be dead weight in every runtime.
+  // Every function must be called by an operator: a function that is never
+  // called would only enlarge every runtime.
   EXPECT_EQ(called.size(), vm::kLibraryFunctionCount);
 }
 

@@ -38,8 +38,9 @@ class Planner {
   }
 
  private:
-  // Control flow may return its operands unchanged (a branch that returns a
-  // capture, a loop of no iterations), so operands live as long as results.
+  // Keeps operands of control flow as long as its results, because control flow
+  // may return its operands unchanged (a branch that returns a capture, a loop
+  // of no iterations).
   void KeepAliased() {
     for (int i = static_cast<int>(steps_.size()) - 1; i >= 0; --i) {
       if (steps_[i].operation == nullptr ||
@@ -112,7 +113,7 @@ class Planner {
       return plan_.blocks[a].bytes.constant() >
              plan_.blocks[b].bytes.constant();
     });
-    std::vector<int> placed;  // by offset
+    std::vector<int> placed;  // numbers of the placed blocks, sorted by offset
     for (int index : order) {
       MemoryBlock& block = plan_.blocks[index];
       // Empty blocks get an offset too, in an arena that is not empty.

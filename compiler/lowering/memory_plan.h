@@ -27,24 +27,25 @@ struct MemoryBlock {
   graph::Dim bytes;
   int first_step = 0;
   int last_step = 0;
-  int64_t arena_offset = -1;  // -1: allocated by the program
+  // offset in the arena in bytes; -1: allocated by the program
+  int64_t arena_offset = -1;
 };
 
 struct MemoryPlan {
   std::vector<MemoryBlock> blocks;
   std::map<const graph::Value*, int>
-      block_of;  // stored values that are not results of the program
+      block_of;  // block of each stored value that is no result of the program
   int64_t arena_bytes = 0;
-  // Values made by steps that no step reads after this one.
+  // For each step: the values made by steps that no step reads after it.
   std::map<int, std::vector<const graph::Value*>> dead_after;
 };
 
-// `results` are the storage roots that the program returns; they get memory of
-// their own instead of a block.
+// Plans the memory. `results` are the storage roots that the program returns;
+// they get memory of their own instead of a block.
 MemoryPlan PlanMemory(const std::vector<Step>& steps,
                       const std::set<const graph::Value*>& results);
 
-// Returns the bytes of a value as an expression.
+// Returns the number of bytes of a value as an expression.
 graph::Dim ByteSize(const graph::TensorType& type);
 
 }  // namespace ember::compiler

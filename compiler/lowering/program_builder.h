@@ -35,7 +35,7 @@ class ProgramBuilder {
   // Returns a register that holds the expression; instructions are emitted at
   // its first use. All its symbols must be bound.
   uint32_t DimRegister(const graph::Dim& dim);
-  // Appends to the operand list; returns the first position.
+  // Appends operands to the operand list; returns the first position.
   uint32_t AddOperands(const std::vector<uint32_t>& operands);
   // Returns the number of a symbol in the signature.
   int64_t SymbolNumber(const std::string& symbol);
@@ -46,7 +46,7 @@ class ProgramBuilder {
   uint32_t IntegerRegister(int64_t value);
   vm::Program program_;
   std::map<std::string, uint32_t>
-      registers_;  // text of the expression → register
+      registers_;  // registers that hold expressions, by the expression's text
 };
 
 }  // namespace ember::compiler

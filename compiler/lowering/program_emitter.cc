@@ -166,7 +166,7 @@ vm::TensorSignature ProgramEmitter::Signature(const std::string& name,
       signature.dims.push_back(dim.constant());
       continue;
     }
-    // Only symbols that are bound when the program begins can be declared.
+    // Declares only symbols that are bound when the program begins.
     const std::set<std::string> symbols = dim.Symbols();
     const bool is_symbol = symbols.size() == 1 &&
                            dim == Dim::Symbol(*symbols.begin()) &&
@@ -229,8 +229,8 @@ int64_t ProgramEmitter::AddMessage(std::string message) {
   return static_cast<int64_t>(messages.size()) - 1;
 }
 
-// Dims that the graph assumes to be equal are compared as soon as they are
-// known, before any code runs that relies on it.
+// Emits comparisons of dims that the graph assumes to be equal, as soon as the
+// dims are known, before any code runs that relies on the equality.
 void ProgramEmitter::EmitPendingAssumptions() {
   const auto known = [&](const Operation& operation) {
     std::set<std::string> symbols;

@@ -28,9 +28,10 @@ namespace ember::compiler {
 // State shared by the programs of a module.
 struct ModuleInProgress {
   vm::ModuleDefinition definition;
-  // keyed by address: captured constants share their data
+  // Numbers of constants by the address of their data: captured constants share
+  // their data.
   std::map<const uint8_t*, uint32_t> constants;
-  // keyed by a hash of the data
+  // Numbers of constants of regions by a hash of their data.
   std::multimap<uint64_t, uint32_t> region_constants;
 };
 
@@ -50,8 +51,8 @@ class ProgramEmitter {
  private:
   // The results of a call of a region's program.
   struct CallResults {
-    std::vector<uint32_t> memory;             // per result
-    std::vector<std::vector<uint32_t>> dims;  // per result
+    std::vector<uint32_t> memory;             // memory register of each result
+    std::vector<std::vector<uint32_t>> dims;  // registers of each result's dims
   };
   using SymbolRegisters = std::map<std::string, uint32_t>;
 
@@ -100,8 +101,8 @@ class ProgramEmitter {
 
   // --- library functions (emit_library.cc) ---
   void EmitLibraryCall(const graph::Operation& operation);
-  // Returns the memory of a result: the plan's, or new memory that the call
-  // allocates.
+  // Returns the register of a result's memory: the plan's memory, or new memory
+  // that the call allocates.
   uint32_t ResultRegister(const graph::Operation& operation, int result);
 
   const graph::Graph& graph_;
@@ -110,7 +111,8 @@ class ProgramEmitter {
   ProgramBuilder builder_;
   std::deque<BuiltDispatch> dispatches_;
   std::vector<Step> steps_;
-  std::set<const graph::Value*> results_;  // storage roots of graph outputs
+  // storage roots of the graph's outputs
+  std::set<const graph::Value*> results_;
   std::set<std::pair<std::string, std::string>> checked_assumptions_;
   std::vector<const graph::Operation*> pending_assumptions_;
   MemoryPlan memory_;

@@ -75,7 +75,9 @@ StageSummary Summarize(const graph::Operation& operation,
                             .subspan(instruction.b, buffer.extents.size()));
       if (buffer.kind != tensor::BufferKind::kInput) {
         lower(summary.write_depth,
-              depth);  // stages of one operation that follow each other
+              // the smallest depth over the operation's stages, which follow
+              // each other
+              depth);
         continue;
       }
       const graph::Value* value = built.inputs[instruction.a];

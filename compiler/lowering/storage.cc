@@ -49,7 +49,8 @@ bool ReadsRepeatedly(const Operation& user, int operand) {
     return false;
   }
   if (reading == Reading::kByData) return operand == 0;
-  // A guarded read evaluates the operand outside its extents.
+  // A guarded read counts as repeated, because it evaluates the operand outside
+  // its extents.
   return reading == Reading::kPadded;
 }
 
@@ -87,7 +88,7 @@ bool PadsForConvolutions(const Operation& pad) {
 // layout, and schedules pack it where that helps.
 bool GathersChannels(const Operation& transpose) {
   if (transpose.record().reading != Reading::kPermuted) return false;
-  // Executors compute about this many results from each read.
+  // Approximate number of results that executors compute from each read.
   constexpr int64_t kResultsTogether = 16;
   constexpr int64_t kReads = 4;
   // Number of elements that memory transfers together anyway: at least a cache
@@ -195,9 +196,10 @@ bool IsReadByNarrowConvolutions(const Value* transposed) {
 // need no memory. Null for other values.
 struct BehindContraction {
   const Value* narrowest = nullptr;
-  const Value* product = nullptr;  // the contraction's result
+  const Value* product = nullptr;  // result of the contraction
 
-  // `before` is the narrowest of the values that `value` is used for.
+  // Finds the value to store. `before` is the narrowest of the values that
+  // `value` is used for.
   static BehindContraction Find(const Value* value,
                                 const Value* before = nullptr) {
     if (value->producer() == nullptr || value->users().size() != 1 ||
@@ -246,7 +248,8 @@ class StorageChooser {
     if (IsElement(operation))
       uses_.emplace(operation.result(), UsesOf(operation.result()));
     if (operation.record().trait == OperatorTrait::kProgram) {
-      // The program passes memory, not expressions.
+      // Operands of an operation that the program runs are stored: the program
+      // passes memory, not expressions.
       for (const Value* operand : operation.operands()) forced_.insert(operand);
       if (SharesMemory(operation)) return;
       for (const auto& result : operation.results())
@@ -254,7 +257,8 @@ class StorageChooser {
       return;
     }
     if (SharesMemory(operation)) {
-      // If the reshape's memory is needed, its source's is too.
+      // If the reshape's memory is needed, the memory of the reshaped value is
+      // needed, too.
       const Value* result = operation.result();
       const bool needed = result->is_graph_output() ||
                           forced_.contains(result) ||
@@ -292,10 +296,12 @@ class StorageChooser {
   }
 
   struct Uses {
-    // number of final uses (2 means 2 or more), through inlined ones
+    // Number of final uses (2 means 2 or more), including uses through inlined
+    // operations.
     int count = 0;
-    bool repeated = false;  // one of them reads elements more than once
-    int64_t reads = 0;      // largest number of elements that one use reads
+    // true: one of the uses reads elements more than once
+    bool repeated = false;
+    int64_t reads = 0;  // largest number of elements that one use reads
   };
 
   Uses UsesOf(const Value* value) {
@@ -303,8 +309,8 @@ class StorageChooser {
     const std::set<const Operation*> users(value->users().begin(),
                                            value->users().end());
     for (const Operation* user : users) {
-      // Several operands of one user share one computed value: expressions are
-      // built once.
+      // Uses of several operands by one user are added once: its expression
+      // computes a shared value once.
       Uses by_user;
       for (int i = 0; i < user->operand_count(); ++i) {
         if (user->operand(i) != value) continue;
@@ -340,7 +346,8 @@ class StorageChooser {
     if (WidensNumbers(operation)) return false;
     if (IsOfIndices(operation)) return false;
     const int64_t elements = EstimateElements(result->shape());
-    if (elements == 1) return false;  // computed once per row at most
+    // inlined, because it is computed once per row at most
+    if (elements == 1) return false;
     const Uses& uses = uses_.at(result);
     if (!uses.repeated && uses.reads <= elements && IsOfNarrowValue(operation))
       return false;
@@ -371,7 +378,8 @@ class StorageChooser {
   const graph::Graph& graph_;
   std::set<const Value*> stored_;
   std::set<const Value*> forced_;
-  std::map<const Value*, Uses> uses_;  // uses of results that may be inlined
+  // uses of each result that may be inlined
+  std::map<const Value*, Uses> uses_;
 };
 
 }  // namespace

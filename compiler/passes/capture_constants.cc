@@ -40,7 +40,7 @@ Status CaptureConstants(Graph& graph) {
         EMBER_RETURN_IF_ERROR(ReplaceInput(*region, input, *constant));
       }
     }
-    // Inner regions may capture them again.
+    // Inner regions may capture the copies.
     for (const auto& region : operation->regions())
       EMBER_RETURN_IF_ERROR(CaptureConstants(*region));
   }

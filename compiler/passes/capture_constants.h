@@ -8,9 +8,9 @@
 
 namespace ember::compiler {
 
-// The captures themselves remain, unused, for eliminate-dead-code. Regions
-// inside of regions get their copies when the pass runs on the region around
-// them.
+// Copies the constants. The captures themselves remain, unused, for
+// eliminate-dead-code. Regions inside of regions get their copies when the pass
+// runs on the region around them.
 Status CaptureConstants(graph::Graph& graph);
 
 }  // namespace ember::compiler

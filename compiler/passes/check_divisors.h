@@ -23,7 +23,8 @@ namespace ember::compiler {
 // broadcasts. Such an operation is not folded, so that CheckDivisors finds it.
 bool DividesByZero(const graph::Operation& operation);
 
-// Changes nothing. Looks at the regions by itself.
+// Returns an error for the first division by a constant 0. Changes nothing, and
+// checks the regions itself.
 Status CheckDivisors(graph::Graph& graph);
 
 }  // namespace ember::compiler

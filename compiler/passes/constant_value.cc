@@ -34,7 +34,7 @@ double Read(DType type, const uint8_t* bytes) {
 }
 
 constexpr int64_t kMaxElements = 4096;
-constexpr double kExactIntegerLimit = 9007199254740992.0;  // 2^53
+constexpr double kExactIntegerLimit = 9007199254740992.0;  // the value is 2^53
 
 }  // namespace
 

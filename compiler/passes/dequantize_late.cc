@@ -31,8 +31,8 @@ bool IsPositive(const Value* scale) {
   return number && *number > 0;
 }
 
-// True if a sum of so many products or numbers of at most this size fits into
-// 32 bits.
+// True if a sum of `count` products or numbers whose magnitude is at most
+// `bound` fits into 32 bits.
 bool SumFits(std::optional<int64_t> count, int64_t bound) {
   return count &&
          (bound == 0 || *count <= std::numeric_limits<int32_t>::max() / bound);
@@ -137,8 +137,8 @@ class Dequantizer {
     return Factors{*a, *b};
   }
 
-  // The shapes are those of the scales in the result; an empty shape means one
-  // element.
+  // Moves the scales of a product's factors behind the product. The shapes are
+  // those of the scales in the result; an empty shape means one element.
   Status RewriteProduct(Operation* operation, const Factors& factors,
                         const Shape& shape_a, const Shape& shape_b) {
     Value* integers[2];
@@ -191,8 +191,8 @@ class Dequantizer {
     return RewriteProduct(operation, *factors, *shape_a, *shape_b);
   }
 
-  // The sum is over the weights' dims but the last, which is the last of the
-  // results; for conv_transpose without groups, too.
+  // Rewrites a convolution. The sum is over the weights' dims but the last,
+  // which is the last of the results; for conv_transpose without groups, too.
   Status RewriteConvolution(Operation* operation) {
     const std::optional<Factors> factors = FactorsOf(*operation);
     if (!factors) return OkStatus();
@@ -293,7 +293,7 @@ class Dequantizer {
     return OkStatus();
   }
 
-  // Rewrites a quotient that is rounded.
+  // Rewrites a division whose quotient is rounded.
   Status RewriteDivision(Operation* divide) {
     Value* scale = divide->operand(1);
     const bool is_rounded = std::ranges::all_of(
@@ -316,7 +316,7 @@ class Dequantizer {
     const Operation* producer = value->producer();
     if (producer == nullptr || IsConstantParameter(value)) return false;
     const std::string_view name = producer->name();
-    // If it has other users, it is computed twice.
+    // A product that has other users is computed twice.
     if (name == "multiply") {
       return IsConstantParameter(producer->operand(0)) ||
              IsConstantParameter(producer->operand(1));
@@ -367,8 +367,8 @@ class Dequantizer {
   Rewriter rewriter_{graph_};
 };
 
-// Elementwise operators in between are not rewritten: the stored values are
-// bytes (compiler/lowering/storage.h).
+// The rules by operator. Elementwise operators in between are not rewritten:
+// the stored values are bytes (compiler/lowering/storage.h).
 const Dequantizer::Row Dequantizer::kRows[] = {
     {"contract", &Dequantizer::RewriteContract},
     {"conv", &Dequantizer::RewriteConvolution},

@@ -30,7 +30,8 @@
 
 namespace ember::compiler {
 
-// Runs before constants are folded, while weights are still bytes.
+// Rewrites the graph. Runs before constants are folded, while weights are still
+// bytes.
 Status DequantizeLate(graph::Graph& graph);
 
 }  // namespace ember::compiler

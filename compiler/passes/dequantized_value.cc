@@ -22,7 +22,7 @@ bool IsView(const Operation& operation) {
          name == "broadcast" || name == "gather";
 }
 
-// (i32(bytes) - zero) * scale
+// Recognises (i32(bytes) - zero) * scale without views around it.
 std::optional<DequantizedValue> WithoutViews(Value* value) {
   if (!IsResultOf(value, "multiply") || value->dtype() != DType::kF32)
     return std::nullopt;

@@ -15,10 +15,11 @@
 namespace ember::compiler {
 
 struct DequantizedValue {
-  graph::Value* bytes = nullptr;  // u8 or i8
-  // i32, subtracted from the bytes' values; null: 0
+  graph::Value* bytes = nullptr;  // the bytes, of type u8 or i8
+  // Zero point, of type i32, which is subtracted from the bytes' values; null:
+  // 0.
   graph::Value* zero = nullptr;
-  graph::Value* scale = nullptr;  // f32, a constant
+  graph::Value* scale = nullptr;  // the scale, a constant of type f32
   // Views of the dequantized value, the outermost first. They are transposes,
   // or any views if zero and scale have one element.
   std::vector<const graph::Operation*> views;
@@ -30,7 +31,8 @@ struct DequantizedValue {
   int64_t Bound() const;
 };
 
-// Returns nothing if the value is something else.
+// Recognises a dequantized value. Returns nothing if the value is something
+// else.
 std::optional<DequantizedValue> DequantizedValueOf(graph::Value* value);
 
 // True for constants, perhaps reshaped or transposed, and their products and

@@ -28,7 +28,7 @@ void ElementOrder::Transpose(const Permutation& permutation) {
 }
 
 bool ElementOrder::Reshape(const Shape& shape) {
-  Digits left = Join(dims_);  // slowest first
+  Digits left = Join(dims_);  // digits of all dims, the slowest first
   std::vector<Digits> dims(shape.size());
   for (size_t d = shape.size(); d-- > 0;) {
     Dim wanted = shape[d];
@@ -43,7 +43,7 @@ bool ElementOrder::Reshape(const Shape& shape) {
         wanted = whole;
         continue;
       }
-      // The fast part of the digit.
+      // Extent of the fast part of a digit that is split.
       const Dim rest = FloorDivide(digit.extent, wanted);
       if (!rest.is_valid() || rest * wanted != digit.extent) return false;
       dims[d].insert(dims[d].begin(), {digit.dim, digit.stride, wanted});

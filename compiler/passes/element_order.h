@@ -29,22 +29,22 @@ namespace ember::compiler {
 
 class ElementOrder {
  public:
-  // All elements in their own order.
+  // Makes the order in which a value of this shape holds all its own elements.
   explicit ElementOrder(const graph::Shape& shape);
 
   // Apply a movement to the elements. They return false and change nothing if
   // the result cannot be expressed; functions without a result always can.
   void Transpose(const Permutation& permutation);
   [[nodiscard]] bool Reshape(const graph::Shape& shape);
-  // Broadcasts like an operand of an elementwise operation. The shape has at
-  // least as many dims.
+  // Broadcasts the value as elementwise operations broadcast their operands.
+  // The shape has at least as many dims.
   void Broadcast(const graph::Shape& shape);
-  // Applies an operation of one of these operators to its first operand.
+  // Applies an operation that is one of these movements to its first operand.
   [[nodiscard]] bool Move(const graph::Operation& movement);
 
   const graph::Shape& shape() const { return shape_; }
 
-  // True if both hold the same element at each index.
+  // True if both orders have the same element at each index.
   friend bool operator==(const ElementOrder& a, const ElementOrder& b);
 
  private:

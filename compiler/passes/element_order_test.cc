@@ -16,7 +16,8 @@ TEST(ElementOrder, TakesDimsApart) {
   split.Transpose({3, 0, 1, 2});
   ElementOrder whole(Shape{24, 5});
   whole.Transpose({1, 0});
-  EXPECT_FALSE(split == whole);  // another shape
+  // equal elements in another shape are not equal
+  EXPECT_FALSE(split == whole);
   ASSERT_TRUE(split.Reshape({5, 24}));
   EXPECT_TRUE(split == whole);
   split.Transpose({1, 0});

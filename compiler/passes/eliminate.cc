@@ -138,10 +138,11 @@ bool ExcludesBroadcasting(const Operation& operation) {
 
 Status EliminateDeadCode(Graph& graph) {
   std::vector<Operation*> operations = graph.Operations();
-  // Dims keep the operations alive that define their symbols.
+  // Symbols that dims use: the operations that define them are kept.
   std::set<std::string> symbols;
   for (auto it = operations.rbegin(); it != operations.rend(); ++it) {
-    bool used = (*it)->attributes().Find("message") != nullptr ||  // a check
+    // a check is always used
+    bool used = (*it)->attributes().Find("message") != nullptr ||
                 ExcludesBroadcasting(**it);
     for (const auto& result : (*it)->results()) used |= !result->unused();
     for (const std::string& symbol : graph::DefinedSymbols(**it))

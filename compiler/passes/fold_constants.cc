@@ -99,7 +99,8 @@ class Allowance {
     int64_t bytes = 0;
     for (const auto& result : operation.results())
       bytes += ByteSize(result->type());
-    // An operation may have one operand many times.
+    // The operands without duplicates: an operation may have one operand many
+    // times.
     const std::set<const graph::Value*> operands(operation.operands().begin(),
                                                  operation.operands().end());
     for (const graph::Value* operand : operands)
@@ -113,7 +114,8 @@ class Allowance {
  private:
   static constexpr int64_t kPointsPerByte = 64;
 
-  // Regions share the bytes of constants that they have captured.
+  // Adds the bytes of a graph's constants. Constants that regions have captured
+  // share their bytes and are counted once.
   void AddConstants(const graph::Graph& graph,
                     std::set<const uint8_t*>& counted) {
     for (const Operation* operation : graph.Operations()) {

@@ -18,7 +18,7 @@
 
 namespace ember::compiler {
 
-// Folds in all regions, too.
+// Folds constants in the graph and all its regions.
 Status FoldConstants(graph::Graph& graph);
 
 }  // namespace ember::compiler

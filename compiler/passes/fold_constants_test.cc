@@ -108,7 +108,8 @@ TEST(FoldConstants, LeavesWhatTakesLong) {
     %z: f32[] = contract(%a, %b) {spec = "i,i->"}
   })");
   ASSERT_TRUE(FoldConstants(graph).ok());
-  // The operation with as many products as elements is folded.
+  // The operation with more products than the limit is left; the one with as
+  // many products as elements is folded.
   EXPECT_EQ(CountOf(graph, "contract"), 1);
   EXPECT_EQ(CountOf(graph, "add"), 0);
 }

@@ -21,7 +21,7 @@ bool IsZeroPad(const Operation* operation) {
   return UniformConstant(operation->operand(1)) == 0.0;
 }
 
-// Only padding can be moved that is not negative, as a window's must be.
+// True if the padding can be moved: a window's padding must not be negative.
 bool IsNonNegative(const Shape& shape) {
   for (const Dim& dim : shape) {
     if (!dim.is_constant() || dim.constant() < 0) return false;
@@ -53,7 +53,8 @@ Status FoldPads(graph::Graph& graph) {
     Shape new_low = attributes.Get<Shape>("low"),
           new_high = attributes.Get<Shape>("high");
     const size_t first =
-        is_conv ? 1 : 0;  // conv's attributes cover the spatial dims
+        // the first spatial dim; conv's attributes cover only the spatial dims
+        is_conv ? 1 : 0;
     for (size_t i = 0; i < new_low.size(); ++i) {
       new_low[i] = new_low[i] + low[first + i];
       new_high[i] = new_high[i] + high[first + i];

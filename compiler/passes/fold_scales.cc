@@ -76,7 +76,7 @@ class Folder {
   }
 
  private:
-  // (conv + b) * s = conv * s + b * s.
+  // Rewrites (conv + b) * s as conv * s + b * s.
   Status FoldThroughAdd(Operation* multiply, Value* sum, Value* scale) {
     const Operation* add = sum->producer();
     if (add == nullptr || add->name() != "add" || !IsUsedOnce(sum))
@@ -105,7 +105,7 @@ class Folder {
                                      Value* scale) {
     Value* weights = contraction.operand(1);
     const int channel = ChannelDimOfWeights(contraction);
-    // The scale along the weights' channel dim: [1, …, O, …, 1].
+    // The shape of the scale along the weights' channel dim: [1, …, O, …, 1].
     Shape shape(weights->rank(), Dim(1));
     shape[channel] = scale->rank() == 0 ? Dim(1) : scale->shape().back();
     EMBER_ASSIGN_OR_RETURN(Value * shaped, rewriter_.Reshape(scale, shape));

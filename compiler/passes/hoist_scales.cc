@@ -18,11 +18,13 @@ using graph::Operation;
 using graph::Shape;
 using graph::Value;
 
-// view(… view(wide * scale)), where wide is cast from an 8-bit float.
+// A factor of the form view(… view(wide * scale)), where wide is cast from an
+// 8-bit float.
 struct Factor {
-  std::vector<const Operation*> views;  // the outermost first
+  // views of the scaled value, the outermost first
+  std::vector<const Operation*> views;
   Value* wide = nullptr;
-  Value* scale = nullptr;  // null: none
+  Value* scale = nullptr;  // scale of the factor; null: none
 };
 
 std::optional<Factor> FactorOf(Value* value) {
@@ -38,8 +40,8 @@ std::optional<Factor> FactorOf(Value* value) {
     const int wide = IsWidenedFloat8(multiply.operand(0)) ? 0 : 1;
     factor.wide = multiply.operand(wide);
     factor.scale = multiply.operand(1 - wide);
-    // For a scale of one element, additional dims or a broadcast would come
-    // from the scale.
+    // If the shapes differ, additional dims or a broadcast come from the scale.
+    // Such a factor is not recognised.
     if (factor.wide->shape() != value->shape()) return std::nullopt;
   }
   return IsWidenedFloat8(factor.wide) ? std::optional(factor) : std::nullopt;

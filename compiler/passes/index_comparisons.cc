@@ -27,8 +27,8 @@ bool IsComparison(const Operation& operation) {
          std::end(kComparisons);
 }
 
-// The values start, start + 1, ... along the only axis that has more than one
-// element.
+// A constant with the values start, start + 1, ... along the only axis that has
+// more than one element.
 struct Counted {
   int64_t axis = 0;
   int64_t start = 0;
@@ -87,7 +87,7 @@ bool IsIndex(const Value* value) {
 
 bool IsNumber(const Value* value) { return UniformConstant(value).has_value(); }
 
-// True for the form that IndexFor makes.
+// True for an index plus a number, in the form that IndexFor makes.
 bool IsShiftedIndex(const Operation& operation) {
   return operation.name() == "add" && IsIndex(operation.operand(0)) &&
          IsNumber(operation.operand(1));

@@ -38,13 +38,15 @@ bool IsView(const Operation& operation) {
   return name == "reshape" || name == "transpose" || name == "broadcast";
 }
 
-// transpose(... transpose(i32(narrow) - zero) ...).
+// A factor of the form transpose(... transpose(i32(narrow) - zero) ...).
 struct Factor {
   Value* narrow = nullptr;
-  // one element, i32, subtracted from narrow's values; null: 0
+  // Zero point with one element, of type i32, subtracted from narrow's values;
+  // null: 0.
   Value* zero = nullptr;
-  std::vector<Permutation> transposes;  // the innermost last
-  bool is_constant = false;             // true if narrow is a constant
+  // permutations of the transposes, the innermost last
+  std::vector<Permutation> transposes;
+  bool is_constant = false;  // true if narrow is a constant
 };
 
 // --- constants ---
@@ -121,15 +123,16 @@ class Narrower {
   }
 
  private:
-  // view(cast(x)) becomes cast(view(x)) if then only contractions read the wide
-  // value.
+  // Rewrites view(cast(x)) as cast(view(x)) if then only contractions read the
+  // wide value.
   Status SinkWidening(Operation* view) {
     if (!IsView(*view)) return OkStatus();
     const Operation* cast = view->operand(0)->producer();
     if (cast == nullptr || !WidensNumbers(*cast) ||
         cast->result()->is_graph_output())
       return OkStatus();
-    // Constant weights are found behind their views.
+    // A cast of a constant is left, because constant weights are found behind
+    // their views.
     if (ConstantOf(cast->operand(0)) != nullptr) return OkStatus();
     const bool is_for_products = std::ranges::all_of(
         cast->result()->users(),
@@ -211,7 +214,7 @@ class Narrower {
                   : from == DType::kU8  ? RangeOf<uint8_t>(data.bytes)
                   : from == DType::kI16 ? RangeOf<int16_t>(data.bytes)
                                         : RangeOf<int32_t>(data.bytes);
-    if (range.low > range.high) return nullptr;  // no elements
+    if (range.low > range.high) return nullptr;  // the constant has no elements
     const int64_t zero =
         factor.zero == nullptr
             ? 0
@@ -232,7 +235,7 @@ class Narrower {
     return result;
   }
 
-  // Returns x - z as i16.
+  // Returns the factor minus its zero point as i16.
   StatusOr<Value*> Centered(const Factor& factor) {
     if (factor.zero == nullptr) return factor.narrow;
     EMBER_ASSIGN_OR_RETURN(Value * wide,
@@ -281,7 +284,7 @@ class Narrower {
   StatusOr<Value*> SumsOf(const Value* weights, const Factor& factor,
                           const std::vector<int64_t>& axes) {
     const size_t rank = weights->shape().size();
-    // The constant's dim for each dim after the transposes.
+    // For each dim after the transposes the constant's dim.
     std::vector<size_t> dims(rank);
     std::iota(dims.begin(), dims.end(), size_t{0});
     for (size_t i = factor.transposes.size(); i-- > 0;) {
@@ -290,7 +293,7 @@ class Narrower {
         moved.push_back(dims[static_cast<size_t>(dim)]);
       dims = std::move(moved);
     }
-    // The stride in the sums for each dim of the constant.
+    // For each dim of the constant the stride in the sums.
     std::vector<int64_t> steps(rank, 0);
     Shape shape;
     int64_t count = 1;
@@ -323,7 +326,8 @@ class Narrower {
     return rewriter_.Constant({DType::kI32, shape}, ConstantData::Copy(bytes));
   }
 
-  // Returns z * sum(w), which broadcasts against the result.
+  // Returns the zero point times the sums of the weights, z * sum(w), in a
+  // shape that broadcasts against the result.
   StatusOr<Value*> Correction(const Operation& operation, int weights,
                               const Value* narrow, const Factor& factor,
                               Value* zero) {
@@ -337,8 +341,8 @@ class Narrower {
     return rewriter_.Make("multiply", {sums, scalar});
   }
 
-  // A convolution whose padding value is the zero point gets a pad operation
-  // before it.
+  // Returns x padded with the zero point, for a convolution whose padding value
+  // is not 0.
   StatusOr<Value*> Padded(Value* x, Value* zero,
                           graph::Attributes& attributes) {
     Shape low = attributes.Get<Shape>("low");
@@ -371,7 +375,8 @@ class Narrower {
                                             : -1;
     if (is_conv && weights == 0) return OkStatus();
     Value* narrow[2] = {nullptr, nullptr};
-    const Value* constant = nullptr;  // the weights, before transposes
+    // the constant weights before their transposes
+    const Value* constant = nullptr;
     if (weights >= 0) {
       EMBER_ASSIGN_OR_RETURN(narrow[weights],
                              NarrowConstant(*factors[weights]));
@@ -379,7 +384,9 @@ class Narrower {
       constant = narrow[weights];
     }
     graph::Attributes attributes = operation->attributes();
-    Value* corrected_by = nullptr;  // the zero point
+    // the zero point of the other factor, if its product with the weights' sums
+    // is subtracted
+    Value* corrected_by = nullptr;
     for (int i = 0; i < 2; ++i) {
       const Factor& factor = *factors[i];
       if (i != weights) {

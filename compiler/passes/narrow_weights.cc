@@ -18,10 +18,11 @@ using graph::ConstantData;
 using graph::Operation;
 using graph::Value;
 
-// Narrowing smaller constants gains nothing.
+// Smallest number of bytes of a constant that is narrowed. Narrowing smaller
+// constants gains nothing.
 constexpr size_t kLeastBytes = 256;
 
-// Returns the elements as T; nothing if one of them would change.
+// Returns the elements as T; nothing if T cannot hold one of them exactly.
 template <typename T>
 std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
   const size_t count = bytes.size() / sizeof(float);
@@ -57,7 +58,7 @@ std::optional<Narrowed> NarrowTo(DType type, std::span<const uint8_t> bytes) {
   return Narrowed{type, *std::move(data)};
 }
 
-// Converts to the first type that holds all elements.
+// Converts a constant to the first type that holds all elements.
 std::optional<Narrowed> Narrow(std::span<const uint8_t> bytes,
                                bool is_beside_float8) {
   std::optional<Narrowed> narrow;
@@ -70,9 +71,9 @@ std::optional<Narrowed> Narrow(std::span<const uint8_t> bytes,
   return narrow;
 }
 
-// True if every other factor is an 8-bit float: machines multiply two of them.
-// Next to wider factors they would be decoded, which takes longer than loading
-// 16 bits.
+// True if every other factor of the products that read the value is an 8-bit
+// float: machines multiply two of them. Next to wider factors 8-bit weights
+// would be decoded, which takes longer than loading 16 bits.
 bool IsReadBesideFloat8(const Value& value) {
   return std::ranges::all_of(value.users(), [&](const Operation* user) {
     const bool is_first = user->operand(0) == &value;

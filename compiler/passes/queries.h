@@ -27,7 +27,7 @@ bool IsWidenedFloat8(const graph::Value* value);
 // the graph. Then its producer can be changed for that reader.
 bool IsUsedOnce(const graph::Value* value);
 
-// True for exactly one element, of any rank.
+// True for a value of exactly one element, of any rank.
 bool HasOneElement(const graph::Value* value);
 
 // True if every element of an i32 value is known to be a value of the byte type

@@ -46,7 +46,8 @@ class Rewriter {
                                    graph::ConstantData data);
   StatusOr<graph::Value*> Cast(graph::Value* value, DType type);
   StatusOr<graph::Value*> Reshape(graph::Value* value, graph::Shape shape);
-  // Returns the value itself if the permutation moves nothing.
+  // Makes a transpose and returns its result. Returns the value itself if the
+  // permutation moves nothing.
   StatusOr<graph::Value*> Transpose(graph::Value* value,
                                     const Permutation& permutation);
 

@@ -161,7 +161,7 @@ Status Simplify(Graph& graph) {
       continue;
     }
     const std::string_view name = operation->name();
-    // i32(x + 0.0): integers have one zero.
+    // Rewrites i32(x + 0.0) as i32(x): integers have one zero.
     if (name == "cast" && IsInteger(operation->result()->dtype())) {
       if (Value* x = WithoutZero(operation->operand(0)))
         graph.SetOperand(operation, 0, x);

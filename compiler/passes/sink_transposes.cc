@@ -24,14 +24,14 @@ using graph::OperatorTrait;
 using graph::Shape;
 using graph::Value;
 
-// Dims [from_begin, from_end) of one shape hold the same elements as [to_begin,
-// to_end) of another.
+// A run of dims: dims [from_begin, from_end) of one shape hold the same
+// elements as [to_begin, to_end) of another.
 struct Run {
   size_t from_begin, from_end, to_begin, to_end;
 };
 
-// A rewrite adds operations before the one it replaces and returns the new
-// value of its result, or null where it does not apply.
+// Moves transposes. A rewrite adds operations before the one that it replaces
+// and returns the new value of its result, or null where it does not apply.
 class Sinker {
  public:
   explicit Sinker(Graph& graph) : graph_(graph) {}
@@ -50,9 +50,9 @@ class Sinker {
   }
 
  private:
-  // A rule that moves elements by other movements must prove that every element
-  // is the same, because of dims of extent 1 and runs of dims. The other rules
-  // only rename whole dims.
+  // True if the replacement holds the same elements as the result. A rule that
+  // moves elements by other movements must prove that, because of dims of
+  // extent 1 and runs of dims. The other rules only rename whole dims.
   static bool IsProved(const Operation& operation, const Value* replacement) {
     const bool moves = operation.name() == "transpose" ||
                        operation.name() == "reshape" ||
@@ -92,8 +92,8 @@ class Sinker {
     return operation.operand(operand)->producer()->operand(0);
   }
 
-  // transpose of transpose is one; a transpose that moves only dims of extent 1
-  // is a reshape.
+  // Rewrites a transpose of a transpose as one transpose, and a transpose that
+  // moves only dims of extent 1 as a reshape.
   StatusOr<Value*> RewriteTranspose(const Operation& operation) {
     const auto& permutation =
         operation.attributes().Get<Permutation>("permutation");
@@ -120,7 +120,7 @@ class Sinker {
     return true;
   }
 
-  // f(T(a), T(b), constant) = T(f(a, b, T⁻¹(constant))).
+  // Rewrites f(T(a), T(b), constant) as T(f(a, b, T⁻¹(constant))).
   StatusOr<Value*> RewriteElementwise(const Operation& operation) {
     const Permutation* permutation = nullptr;
     const int rank = operation.result()->rank();
@@ -148,7 +148,7 @@ class Sinker {
     return rewriter_.Transpose(result, chosen);
   }
 
-  // The shape with leading ones up to the permutation's rank.
+  // Returns the shape with leading ones, so that it has `rank` dims.
   static Shape Extended(const Shape& shape, size_t rank) {
     Shape extended(rank - shape.size(), Dim(1));
     extended.insert(extended.end(), shape.begin(), shape.end());
@@ -159,7 +159,7 @@ class Sinker {
                                  const Permutation& permutation) {
     if (PermutationOf(&value) != nullptr &&
         value.rank() == static_cast<int>(permutation.size())) {
-      return true;  // checked to be the same permutation
+      return true;  // the transpose was checked to have the same permutation
     }
     const Operation* producer = value.producer();
     if (producer != nullptr && producer->name() == "constant") return true;
@@ -186,8 +186,8 @@ class Sinker {
     return rewriter_.Transpose(value, permutation);
   }
 
-  // Transposed operands of a contraction are the same contraction with labels
-  // permuted.
+  // Rewrites a contraction of transposed operands as the same contraction with
+  // permuted labels.
   StatusOr<Value*> RewriteContract(const Operation& operation) {
     if (PermutationOf(operation.operand(0)) == nullptr &&
         PermutationOf(operation.operand(1)) == nullptr) {
@@ -224,7 +224,8 @@ class Sinker {
     EMBER_ASSIGN_OR_RETURN(Value * result,
                            rewriter_.MakeLike(operation, {Source(operation)},
                                               std::move(attributes)));
-    // Dims that are left, in source order, and where each goes.
+    // The dims that are left, in source order, and the place of each in the
+    // result.
     Permutation rest;
     for (int64_t source : permutation) {
       if (std::find(axes.begin(), axes.end(), source) != axes.end()) continue;
@@ -315,7 +316,7 @@ class Sinker {
     return rewriter_.Transpose(result, permutation);
   }
 
-  // gather by a vector or scalar of indices along one dim.
+  // Rewrites a gather by a vector or scalar of indices along one dim.
   StatusOr<Value*> RewriteGather(const Operation& operation,
                                  const Permutation& permutation) {
     if (operation.operand(1)->rank() > 1) return nullptr;
@@ -336,9 +337,9 @@ class Sinker {
     return rewriter_.Transpose(result, rest);
   }
 
-  // reshape(T(x)) where the reshape splits and merges only runs of dims that
-  // lie together, in the same order, in x: reshape those runs in x, then
-  // transpose the runs.
+  // Rewrites reshape(T(x)) where the reshape splits and merges only runs of
+  // dims that lie together, in the same order, in x: it reshapes those runs in
+  // x, then transposes the runs.
   StatusOr<Value*> RewriteReshape(const Operation& operation,
                                   const Permutation& permutation) {
     const Shape& from = operation.operand(0)->shape();
@@ -357,7 +358,8 @@ class Sinker {
     if (!in_order) {
       const Permutation inner = OrderRuns(runs, from, permutation);
       const Permutation rest = Compose(Inverse(inner), permutation);
-      if (IsIdentity(rest)) return nullptr;  // nothing of it can move
+      // no part of the permutation can move
+      if (IsIdentity(rest)) return nullptr;
       EMBER_ASSIGN_OR_RETURN(Value * ordered,
                              rewriter_.Transpose(Source(operation), inner));
       return SinkThroughReshape(operation, ordered, rest, runs);
@@ -370,7 +372,7 @@ class Sinker {
                                       const std::vector<Run>& runs) {
     const Shape& from = operation.operand(0)->shape();
     const Shape& to = operation.result()->shape();
-    // Runs in x's order.
+    // The numbers of the runs in x's order.
     std::vector<size_t> order(runs.size());
     for (size_t r = 0; r < order.size(); ++r) order[r] = r;
     const auto first_source = [&](size_t run) {
@@ -384,7 +386,7 @@ class Sinker {
     });
     Shape shape;
     std::vector<int64_t> position(
-        runs.size());  // start of each run's dims in the new shape
+        runs.size());  // first dim of each run in the new shape
     for (size_t r : order) {
       position[r] = static_cast<int64_t>(shape.size());
       shape.insert(shape.end(), to.begin() + runs[r].to_begin,
@@ -467,9 +469,9 @@ class Sinker {
     return true;
   }
 
-  // The permutation of the transpose's operand that puts the dims of each run
-  // into the run's order and leaves the runs where they are. Dims of extent 1
-  // may lie anywhere, so they stay there.
+  // Returns the permutation of the transpose's operand that puts the dims of
+  // each run into the run's order and leaves the runs where they are. Dims of
+  // extent 1 may lie anywhere, so they stay there.
   static Permutation OrderRuns(const std::vector<Run>& runs, const Shape& from,
                                const Permutation& permutation) {
     Permutation order(permutation.size());
@@ -494,9 +496,9 @@ class Sinker {
 }  // namespace
 
 Status SinkTransposes(Graph& graph) {
-  // Each rewrite moves a transpose past an operation, so the number of rounds
-  // is bounded by the longest path; the bound here only guards against a rule
-  // that undoes another.
+  // Largest number of rounds. Each rewrite moves a transpose past an operation,
+  // so the number of rounds is bounded by the longest path; this limit only
+  // guards against a rule that undoes another.
   const size_t limit = graph.operations().size() + 16;
   for (size_t round = 0; round < limit; ++round) {
     EMBER_ASSIGN_OR_RETURN(bool changed, Sinker(graph).RunOnce());

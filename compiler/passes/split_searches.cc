@@ -22,8 +22,8 @@ using graph::Value;
 
 constexpr int64_t kLeastExtent = 16;
 
-// True if the search runs along the elements that lie side by side, of which
-// there are enough.
+// True if the search runs along the last dim, whose elements are contiguous,
+// and that dim is long enough.
 bool IsSplit(const Operation& operation) {
   if (operation.name() != "arg_reduce") return false;
   const Shape& shape = operation.operand(0)->shape();

@@ -1,4 +1,4 @@
-// The search for an extreme along the last dim becomes two reductions.
+// Replaces the search for an extreme along the last dim by two reductions.
 //
 //   %y: i64[N] = arg_reduce(%x) {mode = "maximum", axis = 1}    %x: f32[N, 1000]
 //     →
@@ -12,10 +12,11 @@
 //   %p: i32[N] = reduce(%s) {combiner = "minimum", axes = [1]}
 //   %y: i64[N] = cast(%p) {dtype = i64}
 //
-// A fold takes one element after the other; reductions take as many as there
-// are lanes or threads, and the row is read twice. Results are the same: if
-// there is a NaN, the maximum is one, equals nothing, and the first NaN is
-// found. If `last` is set, the second reduction is a maximum.
+// A fold takes one element after the other; a reduction takes as many at once
+// as there are lanes or threads, although the row is read twice. Results are
+// the same: if a row has a NaN, its maximum is NaN, which equals no element,
+// and the first NaN is found. If `last` is set, the second reduction is a
+// maximum.
 //
 // Folds stay along other dims, whose neighbours are lanes already, along dims
 // of less than 16 elements, and where the extent is no constant.

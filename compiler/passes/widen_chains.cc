@@ -27,7 +27,8 @@ bool IsHalf(const Value* value) {
 
 bool IsCast(const Operation& operation) { return operation.name() == "cast"; }
 
-// True if the operation computes nothing and keeps each element.
+// True for operations that compute nothing and keep each element, whatever its
+// type.
 bool IsView(const Operation& operation) {
   const std::string_view name = operation.name();
   return name == "reshape" || name == "broadcast" || name == "transpose" ||
@@ -40,8 +41,8 @@ bool IsArithmetic(const Operation& operation) {
           operation.name() != "bitcast");
 }
 
-// True if a change of an operand by its last bit may change the result by more
-// than about as much.
+// True if changing an operand by its last bit may change the result by much
+// more than that.
 bool Jumps(const Operation& operation) {
   if (IsCast(operation)) {
     const DType to = operation.result()->dtype();
@@ -104,9 +105,10 @@ class Widener {
     if (reader != nullptr && Takes(*reader)) flowing_.insert(result);
   }
 
-  // Returns the operation that alone reads the value; null if there are none or
-  // several, or if the value is a result of the graph. Operations that nothing
-  // uses do not count, so that eliminating dead code changes nothing.
+  // Returns the operation that alone reads the value. Null if no operation or
+  // several read it, or if the value is a result of the graph. Operations whose
+  // results are unused do not count, so that eliminating dead code changes
+  // nothing.
   const Operation* OnlyReader(const Value* value) const {
     if (value->is_graph_output()) return nullptr;
     const Operation* reader = nullptr;
@@ -122,12 +124,14 @@ class Widener {
   bool Takes(const Operation& reader) const {
     if (IsView(reader)) return flowing_.contains(reader.result());
     if (!IsArithmetic(reader) || Jumps(reader)) return false;
-    // A cast to a wider type computes nothing: what reads its result counts.
+    // A cast to a wider type computes nothing: the readers of its result
+    // decide.
     const bool widens = IsCast(reader) && !IsHalf(reader.result());
     return !widens || flowing_.contains(reader.result());
   }
 
-  // True if the value is a cast one that is cast at once.
+  // True if the value is the result of a cast and is cast again at once, which
+  // is the model's way to ask for a rounding.
   bool IsAskedFor(const Value* value) const {
     if (!IsCast(*value->producer()) ||
         !IsFloat(value->producer()->operand(0)->dtype()))
@@ -155,7 +159,7 @@ class Widener {
     return rewriter_.Cast(operand, DType::kF32);
   }
 
-  // Returns the operation's result in f32, or in the type that a cast is to.
+  // Makes the operation's result in f32, or in the type that a cast is to.
   StatusOr<Value*> MakeWide(const Operation& operation, bool stays_wide) {
     if (IsCast(operation)) {
       Value* operand = operation.operand(0);
@@ -199,9 +203,11 @@ class Widener {
   Graph& graph_;
   Rewriter rewriter_;
   std::set<const Operation*> used_;
-  std::set<const Value*> flowing_;  // read by one that takes them unrounded
-  std::map<const Value*, Value*> wide_;  // the f32 value that replaces each
-  std::set<const Operation*> erased_;    // replaced
+  // values that are read by one operation, which takes them unrounded
+  std::set<const Value*> flowing_;
+  // the f32 value that replaces each of them
+  std::map<const Value*, Value*> wide_;
+  std::set<const Operation*> erased_;  // operations that were replaced
 };
 
 }  // namespace

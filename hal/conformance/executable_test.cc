@@ -190,7 +190,8 @@ TEST_F(Conformance, SubmissionsRunInOrder) {
   EMBER_EXPECT_OK(second->Dispatch(
       *executable,
       {.chunks = {kCount, 1, 1}, .bindings = back, .parameters = five}));
-  constexpr int kRuns = 20;  // submissions of lists that are still running
+  // number of submissions of lists that are still running
+  constexpr int kRuns = 20;
   uint32_t factor = 1;
   std::vector<std::unique_ptr<Fence>> fences;
   for (int run = 0; run < kRuns; ++run) {
@@ -233,7 +234,8 @@ TEST_F(Conformance, ReplaysALongList) {
     EMBER_EXPECT_OK(list->Barrier());
   }
   for (uint32_t run = 1; run <= 5; ++run) {
-    Integers(*buffer)[0] = run;  // written by the host between submissions
+    // the host writes the value between submissions
+    Integers(*buffer)[0] = run;
     EMBER_REQUIRE(fence, device().Submit(*list), "command lists");
     EMBER_EXPECT_OK(fence->Wait());
     uint32_t expected = run;

@@ -16,8 +16,8 @@ void Scale(const int64_t* parameters, void* const* buffers, int64_t chunk,
       static_cast<uint32_t>(parameters[0]);
 }
 
-// Uses only features of every device of Vulkan 1.1: a parameter is read as two
-// 32-bit integers, the lower one first.
+// A kernel that uses only features of every device of Vulkan 1.1: a parameter
+// is read as two 32-bit integers, the lower one first.
 constexpr const char* kScaleText = R"(
   OpCapability Shader
   OpMemoryModel Logical GLSL450
@@ -92,7 +92,7 @@ constexpr const char* kNothingText = R"(
   OpFunctionEnd
 )";
 
-// Runs on any GPU since sm_70.
+// A kernel that runs on any GPU since sm_70.
 constexpr const char* kScalePtx = R"(
 .version 6.3
 .target sm_70
@@ -194,7 +194,7 @@ KernelCode::KernelCode(Kernel kernel, std::string_view format) {
     return;
   }
   EMBER_CHECK(format == "spirv") << "no such format";
-  // SPIR-V 1.3.
+  // The environment of Vulkan 1.1 makes modules of SPIR-V 1.3.
   EMBER_CHECK(
       spvtools::SpirvTools(SPV_ENV_VULKAN_1_1).Assemble(row.spirv, &words_))
       << "cannot assemble " << row.name;

@@ -19,7 +19,7 @@ enum class Kernel : uint8_t {
   //   out[chunk] = in[chunk] * parameter
   // A chunk's number is x + y * chunks.x + z * chunks.x * chunks.y.
   kScale,
-  // No bindings, no parameters, nothing to do.
+  // A kernel without bindings and parameters, which does nothing.
   kNothing,
 };
 
@@ -28,9 +28,10 @@ inline constexpr std::string_view kFormats[] = {"host-function", "spirv", "ptx",
 
 class KernelCode {
  public:
-  // `format` is one of kFormats.
+  // Makes the code of a kernel. `format` is one of kFormats.
   KernelCode(Kernel kernel, std::string_view format);
-  // Valid as long as this object.
+  // Returns the definition for LoadExecutable, which is valid as long as this
+  // object.
   const ExecutableDefinition& definition() const { return definition_; }
 
  private:

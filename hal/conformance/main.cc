@@ -1,5 +1,5 @@
-// --device=NAME [--validate] [--separate-memory] [--may-be-missing]
-// [--unsupported=FEATURE]...
+// Runs the conformance tests. Arguments: --device=NAME [--validate]
+// [--separate-memory] [--may-be-missing] [--unsupported=FEATURE]...
 #include <cstdio>
 #include <string_view>
 

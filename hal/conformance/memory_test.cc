@@ -53,7 +53,8 @@ TEST_F(Conformance, GivesTheHostAlignedZeros) {
     const uint8_t* data = static_cast<const uint8_t*>(buffer->host_data());
     for (int64_t i = 0; i < size; ++i) ASSERT_EQ(data[i], 0) << i;
     std::memset(buffer->host_data(), 0xff,
-                static_cast<size_t>(size));  // the next one is zero too
+                // memory of the next buffer must be zero, too
+                static_cast<size_t>(size));
   }
 }
 

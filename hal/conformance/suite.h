@@ -25,7 +25,7 @@ namespace ember::hal {
 struct ConformanceOptions {
   std::string device;
   std::set<std::string> unsupported;
-  // The options of the same names in DeviceOptions.
+  // The options of DeviceOptions with these names.
   bool validate = false;
   bool separate_memory = false;
   // True if this machine need not have the device: tests are then skipped.
@@ -43,8 +43,8 @@ class Conformance : public testing::Test {
  protected:
   void SetUp() override;
   Device& device() { return *device_; }
-  // Loads the kernel in the format that the driver takes; Unimplemented if it
-  // takes none.
+  // Loads the kernel in the format that the driver takes. Unimplemented if the
+  // driver takes none of the formats.
   StatusOr<std::unique_ptr<Executable>> Load(Kernel kernel);
   // Submit a list with one copy and wait: the host writes and reads memory that
   // it does not see. `bytes` are those of the whole buffer.

@@ -38,7 +38,7 @@ uint8_t* Address(const BufferRange& range) {
   return static_cast<uint8_t*>(range.buffer->host_data()) + range.offset;
 }
 
-// Runs commands in order, so a barrier does nothing.
+// A command list that runs commands in order, so a barrier does nothing.
 class CpuCommandList final : public CommandList {
  public:
   Status Copy(const BufferRange& source, const BufferRange& target) override {
@@ -98,7 +98,8 @@ class CpuCommandList final : public CommandList {
   std::vector<Command> commands_;
 };
 
-// Submit returns when everything is done, so a fence is always complete.
+// A fence that is always complete, because Submit returns when everything is
+// done.
 class CpuFence final : public Fence {
  public:
   Status Wait() override { return OkStatus(); }
@@ -119,7 +120,7 @@ class CpuDevice final : public Device {
   std::string_view target() const override { return target_; }
   bool is_host() const override { return true; }
 
-  // All memory is host-visible.
+  // Allocates a buffer. All memory is host-visible, whatever kind is requested.
   StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,
                                              MemoryKind) override {
     return AllocateHostBuffer(size, allocator_, memory_);

@@ -19,7 +19,7 @@
 namespace ember::hal {
 
 StatusOr<std::shared_ptr<Device>> CreateCpuDevice(const DeviceOptions& options);
-// Allocates buffers from the given allocator.
+// Makes the CPU device. Its buffers come from the given allocator.
 StatusOr<std::shared_ptr<Device>> CreateCpuDevice(
     const DeviceOptions& options, const HostAllocator& allocator);
 

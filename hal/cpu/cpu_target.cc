@@ -43,14 +43,15 @@ constexpr const char* kSystem = "none";
 // A feature that target strings may require of this architecture's processors.
 struct Feature {
   std::string_view name;
-  // True if HostTarget names it; the others (levels and the like) follow from
-  // those.
+  // True if HostTarget names the feature; the others (levels and the like)
+  // follow from those that it names.
   bool is_named;
   bool (*is_here)();
 };
 
 #if defined(__x86_64__)
-// The builtin takes only a literal.
+// A row of the table of features. It is a macro, because the compiler's builtin
+// takes only a literal.
 #define EMBER_X86_FEATURE(name, is_named, builtin) \
   {name, is_named, [] { return __builtin_cpu_supports(builtin) != 0; }},
 constexpr Feature kFeatures[] = {
@@ -65,7 +66,8 @@ constexpr Feature kFeatures[] = {
                         EMBER_X86_FEATURE("avx512bf16", true, "avx512bf16")};
 #undef EMBER_X86_FEATURE
 #elif defined(__aarch64__) && defined(__linux__)
-// The bits of <asm/hwcap.h>: ASIMDDP, I8MM, SVE.
+// The features of AArch64. Their numbers are bits of <asm/hwcap.h>: ASIMDDP,
+// I8MM, SVE.
 constexpr Feature kFeatures[] = {
     {"neon", true, [] { return true; }},
     {"dotprod", true, [] { return (getauxval(AT_HWCAP) & (1ul << 20)) != 0; }},
@@ -74,7 +76,8 @@ constexpr Feature kFeatures[] = {
 #elif defined(__aarch64__)
 constexpr Feature kFeatures[] = {{"neon", true, [] { return true; }}};
 #elif defined(__arm__) && defined(__linux__)
-// The bits of <asm/hwcap.h>: NEON, VFPv4.
+// The features of 32-bit Arm. Their numbers are bits of <asm/hwcap.h>: NEON,
+// VFPv4.
 constexpr Feature kFeatures[] = {
     {"neon", true, [] { return (getauxval(AT_HWCAP) & (1ul << 12)) != 0; }},
     {"vfp4", true, [] { return (getauxval(AT_HWCAP) & (1ul << 16)) != 0; }}};
@@ -89,7 +92,7 @@ const Feature* FindFeature(std::string_view name) {
   return nullptr;
 }
 
-// Returns the bits of an SVE vector; 0 without SVE.
+// Returns the number of bits of an SVE vector; 0 without SVE.
 int64_t SveBits() {
 #if defined(__aarch64__) && defined(__linux__)
   const Feature* const sve = FindFeature("sve");
@@ -100,8 +103,8 @@ int64_t SveBits() {
 #endif
 }
 
-// True for the caches and cores of a target: they inform schedules, and the
-// code runs on other machines, too.
+// True for a part of a target string that describes caches or cores: it informs
+// schedules, and the code runs on other machines, too.
 bool IsDescription(std::string_view name) {
   return name == "l1" || name == "l2" || name == "l3" || name == "cores";
 }
@@ -168,11 +171,13 @@ std::string HostTarget() {
 }
 
 std::string HostName() {
-  // A C++ stream would add ten times the size of this file's other code.
+  // The file is read without a C++ stream, which would add ten times the size
+  // of this file's other code.
   std::FILE* const file = std::fopen("/proc/cpuinfo", "r");
   if (file == nullptr) return "";
   std::string name;
-  char buffer[512];  // longer lines are flags, in several pieces
+  // longer lines are lists of flags; they are read in several pieces
+  char buffer[512];
   while (name.empty() && std::fgets(buffer, sizeof buffer, file) != nullptr) {
     std::string_view line = buffer;
     const size_t colon = line.find(": ");

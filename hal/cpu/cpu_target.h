@@ -9,7 +9,7 @@
 namespace ember::hal {
 
 // Returns the target string of this machine: features that kernels may use,
-// caches as far as the system reports them, cores.
+// caches as far as the system reports them, and cores, such as
 // "x86_64-linux+avx2+fma+l1=32K+l2=1024K+cores=2".
 std::string HostTarget();
 
@@ -26,7 +26,7 @@ int CountFeatures(std::string_view target);
 // Returns the processor's name for people, such as "AMD EPYC 9554 64-Core
 // Processor"; empty if the system does not say.
 std::string HostName();
-// Returns the memory of the machine; 0 if the system does not say.
+// Returns the bytes of memory of the machine; 0 if the system does not say.
 int64_t HostMemoryBytes();
 
 }  // namespace ember::hal

@@ -14,20 +14,21 @@ namespace ember::hal {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Largest size of a buffer. No machine has more memory, but systems that
-// overcommit would grant it.
+// Largest number of bytes of a buffer. No machine has more memory, but systems
+// that overcommit would grant it.
 constexpr uint64_t kMaxBufferBytes =
     std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
 
 constexpr uint64_t kLargePage = uint64_t{2} << 20;
-// A multiple of the small page of every system.
+// Number of bytes that is a multiple of the small page of every system.
 constexpr uint64_t kSmallPage = uint64_t{64} << 10;
-// The end of a block gets a large page of its own if it fills nearly all of it.
+// Largest number of unused bytes in the last large page of a block. If more
+// were unused, the end of the block gets small pages.
 constexpr uint64_t kMaxWaste = kLargePage / 8;
-// Offset of a buffer in its block. It differs from the start of a large page,
-// where mapped files begin: tensors at the same place of their large pages may
-// evict each other from a cache. Without the offset ShuffleNet took 1.05 times
-// as long.
+// Offset in bytes of a buffer in its block. It differs from the start of a
+// large page, where mapped files begin: tensors at the same place of their
+// large pages may evict each other from a cache. Without the offset ShuffleNet
+// took 1.05 times as long.
 constexpr uint64_t kBegin = 3 << 12;
 
 bool IsAligned(const void* address) {
@@ -40,11 +41,11 @@ bool IsAligned(const void* address) {
 // to the other.
 class LargeBlock {
  public:
-  // True if so many bytes fill a large page, or nearly.
+  // True if a buffer of that many bytes fills a large page, or nearly.
   static bool Suits(int64_t bytes) {
     return static_cast<uint64_t>(bytes) + kBegin >= kLargePage - kMaxWaste;
   }
-  // Returns null if the system has no memory left.
+  // Maps a block. Returns null if the system has no memory left.
   static void* Map(int64_t bytes) {
     const uint64_t size = SizeFor(bytes);
     // The mapping has room to begin at a large page; the rest is unmapped.
@@ -58,7 +59,7 @@ class LargeBlock {
     if (before > 0) munmap(mapped, static_cast<size_t>(before));
     munmap(begin + size, static_cast<size_t>(kLargePage - before));
 #ifdef MADV_HUGEPAGE
-    // This is a hint: small pages work as well.
+    // Asks for large pages. This is a hint: small pages work as well.
     madvise(begin, static_cast<size_t>(size / kLargePage * kLargePage),
             MADV_HUGEPAGE);
 #endif
@@ -80,7 +81,8 @@ class LargeBlock {
 
 class HostBuffer final : public Buffer {
  public:
-  // `block` is the result of calloc, LargeBlock or the allocator.
+  // Makes a buffer that owns its memory. `block` is the result of calloc,
+  // LargeBlock or the allocator.
   HostBuffer(int64_t size, void* data, void* block,
              const HostAllocator& allocator, MemoryCounter& memory)
       : Buffer(size, data),
@@ -98,7 +100,8 @@ class HostBuffer final : public Buffer {
     memory_.Give(size());
   }
 
-  // An allocator need not support zero bytes.
+  // Returns the bytes to request from an allocator: at least one, because an
+  // allocator need not support zero bytes.
   static size_t AllocatedBytes(int64_t size) {
     return static_cast<size_t>(std::max<int64_t>(size, 1));
   }
@@ -135,7 +138,8 @@ StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
     return ResourceExhaustedError(
         Concat({"buffer: expected ", size, " bytes of memory, found less"}));
   }
-  // Our own block has room for an offset; the caller's has none.
+  // A block that was allocated here has room for an offset; one of the caller's
+  // allocator has none.
   if (allocator.is_set() && !IsAligned(block)) {
     allocator.release(allocator.context, block,
                       HostBuffer::AllocatedBytes(size));

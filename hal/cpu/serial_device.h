@@ -16,7 +16,8 @@
 
 namespace ember::hal {
 
-// Only the options memory_limit and host_runner have an effect.
+// Makes the device. Only the options memory_limit and host_runner have an
+// effect.
 StatusOr<std::shared_ptr<Device>> CreateSerialDevice(
     const DeviceOptions& options, const HostAllocator& allocator = {});
 

@@ -16,8 +16,9 @@ void Pause() {
 #endif
 }
 
-// Long enough to bridge the gap between two dispatches, short enough not to
-// keep a core busy that other programs need.
+// Time for which idle workers spin. It is long enough to bridge the gap between
+// two dispatches, and short enough not to keep a core busy that other programs
+// need.
 constexpr std::chrono::microseconds kSpinTime(200);
 constexpr int kPausesPerClockRead = 32;
 
@@ -29,7 +30,7 @@ int ResolveThreadCount(int threads) {
 }
 
 constexpr int64_t kMaxChunksPerJob = 1 << 30;
-// A chunk number that no job has.
+// A chunk number that no job has. It closes the ticket.
 constexpr uint32_t kClosed = 0xffffffff;
 
 }  // namespace
@@ -72,8 +73,8 @@ void ThreadPool::RunJob(int64_t chunk_count, const ChunkFunction& function) {
                      std::memory_order_release);
   completed_.store(0, std::memory_order_relaxed);
   ticket_.store(uint64_t{job} << 32, std::memory_order_release);
-  // Either a worker sees the new number before it sleeps, or we see it among
-  // the sleepers.
+  // Either a worker sees the new job number before it sleeps, or this thread
+  // sees the worker among the sleepers.
   job_.store(job, std::memory_order_seq_cst);
   const int sleepers = sleepers_.load(std::memory_order_seq_cst);
   if (sleepers > 0) {
@@ -94,7 +95,8 @@ void ThreadPool::RunChunks(uint32_t job, int worker) {
     const uint32_t count = chunk_count_.load(std::memory_order_acquire);
     const uint32_t chunk = static_cast<uint32_t>(ticket);
     if (chunk >= count) return;
-    // Succeeds only while the job is still the one whose fields were read.
+    // The exchange succeeds only while the job is still the one whose fields
+    // were read.
     if (!ticket_.compare_exchange_weak(ticket, ticket + 1,
                                        std::memory_order_acq_rel,
                                        std::memory_order_acquire)) {

@@ -23,8 +23,8 @@ namespace ember::hal {
 
 class ThreadPool final : public ParallelRunner {
  public:
-  // `threads` is the number of threads that compute, including the caller's; 0
-  // means one per core.
+  // Starts the threads. `threads` is the number of threads that compute,
+  // including the caller's; 0 means one per core.
   explicit ThreadPool(int threads);
   ~ThreadPool() override;
   ThreadPool(const ThreadPool&) = delete;
@@ -44,7 +44,8 @@ class ThreadPool final : public ParallelRunner {
   template <typename Condition>
   static bool Spin(const Condition& condition);
   void WorkerLoop(int worker);
-  // Sleeps or spins until there is a job after `seen`; returns its number.
+  // Waits, spinning first and then sleeping, until there is a job after job
+  // number `seen`; returns the job's number.
   uint32_t AwaitJob(uint32_t seen);
   // Claims and runs chunks of a job until none is left.
   void RunChunks(uint32_t job, int worker);
@@ -52,10 +53,12 @@ class ThreadPool final : public ParallelRunner {
   void AwaitCompletion(uint32_t chunk_count);
 
   const int worker_count_;
-  std::mutex run_mutex_;  // held by the caller whose job it is
+  // held by the thread that called Run, while its job runs
+  std::mutex run_mutex_;
 
-  // The upper half is the number of the job, the lower half the next chunk. A
-  // late worker therefore cannot claim a chunk of a job that it has not read.
+  // Ticket for the next chunk. The upper half is the number of the job, the
+  // lower half the next chunk. A late worker therefore cannot claim a chunk of
+  // a job that it has not read.
   std::atomic<uint64_t> ticket_{0};
   std::atomic<const ChunkFunction*> function_{nullptr};
   std::atomic<uint32_t> chunk_count_{0};
@@ -70,7 +73,8 @@ class ThreadPool final : public ParallelRunner {
   std::atomic<int64_t> sleeps_{0};
   std::atomic<bool> stop_{false};
 
-  std::vector<std::thread> threads_;  // last: the threads use the members above
+  // last member, because the threads use the members above
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace ember::hal

@@ -13,8 +13,8 @@ namespace ember::hal::cuda {
 
 class CudaBuffer final : public Buffer {
  public:
-  // Takes ownership of the piece and of its counted bytes. Memory and counter
-  // must outlive the buffer.
+  // Makes a buffer that owns the piece and the bytes counted for it. Memory and
+  // counter must outlive the buffer.
   CudaBuffer(int64_t size, const MemoryPiece& piece, Memory& memory,
              MemoryCounter& counter)
       : Buffer(size, piece.host),

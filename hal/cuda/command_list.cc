@@ -11,7 +11,8 @@
 namespace ember::hal::cuda {
 namespace {
 
-// A graph costs more than this number of commands.
+// Largest number of commands for which no graph is made: the graph would cost
+// more than it saves.
 constexpr size_t kGraphCommands = 4;
 
 }  // namespace
@@ -52,7 +53,8 @@ Status CudaCommandList::Dispatch(const Executable& executable,
   command.kind = Command::Kind::kDispatch;
   command.executable = static_cast<const CudaExecutable*>(&executable);
   for (size_t i = 0; i < command.chunks.size(); ++i) {
-    if (arguments.chunks[i] == 0) return OkStatus();  // CUDA refuses it
+    // CUDA refuses a count of 0
+    if (arguments.chunks[i] == 0) return OkStatus();
     command.chunks[i] = static_cast<unsigned>(arguments.chunks[i]);
   }
   for (const BufferRange& binding : arguments.bindings)
@@ -102,7 +104,8 @@ Status CudaCommandList::Enqueue() const {
       context_.cu().GraphLaunch(graph_->handle(), context_.stream()));
 }
 
-// The stream runs commands in order, so barriers need no command.
+// Puts the commands on the stream, one after another. The stream runs them in
+// order, so barriers need no command.
 Status CudaCommandList::EnqueueOneByOne() const {
   const Functions& cu = context_.cu();
   const CUstream stream = context_.stream();

@@ -24,12 +24,14 @@ namespace ember::hal::cuda {
 struct Command {
   enum class Kind : uint8_t { kCopy, kFill, kDispatch, kBarrier };
   Kind kind = Kind::kBarrier;
-  CUdeviceptr target = 0;  // kCopy, kFill
-  CUdeviceptr source = 0;  // kCopy
-  uint64_t bytes = 0;      // kCopy, kFill; never 0
-  uint8_t value = 0;       // kFill
-  // For kDispatch; none of the counts is 0. `arguments` are those of bindings,
-  // then of parameters, 8 bytes each; the maps follow.
+  // device address that a kCopy or kFill command writes to
+  CUdeviceptr target = 0;
+  CUdeviceptr source = 0;  // device address that a kCopy command reads from
+  uint64_t bytes = 0;  // number of bytes of a kCopy or kFill command; never 0
+  uint8_t value = 0;   // byte that a kFill command writes
+  // The fields of a kDispatch command; none of the counts is 0. `arguments` are
+  // those of bindings, then of parameters, 8 bytes each; the tensor maps
+  // follow.
   const CudaExecutable* executable = nullptr;
   std::array<unsigned, 3> chunks = {1, 1, 1};
   std::vector<uint64_t> arguments = {};
@@ -44,9 +46,9 @@ class Graph;
 
 class CudaCommandList final : public CommandList {
  public:
-  // The arguments must outlive the list.
+  // Makes an empty list. Context and limits must outlive the list.
   CudaCommandList(Context& context, const DeviceLimits& limits);
-  // Waits for its submissions.
+  // Waits for the list's submissions.
   ~CudaCommandList() override;
 
   Status Copy(const BufferRange& source, const BufferRange& target) override;
@@ -55,7 +57,7 @@ class CudaCommandList final : public CommandList {
                   const DispatchArguments& arguments) override;
   Status Barrier() override;
 
-  // Thread-safe.
+  // Submits the list. Thread-safe.
   StatusOr<std::shared_ptr<Submission>> Submit() const;
 
  private:
@@ -66,8 +68,9 @@ class CudaCommandList final : public CommandList {
   const DeviceLimits& limits_;
   std::vector<Command> commands_;
 
-  // Submit is const for its callers: the commands do not change.
-  mutable std::mutex mutex_;  // guards the rest
+  // The members below are mutable because Submit is const: the commands do not
+  // change.
+  mutable std::mutex mutex_;  // guards the members below
   mutable int64_t submissions_ = 0;
   mutable std::shared_ptr<Submission> last_submission_;
   mutable size_t graph_commands_ = 0;  // number of commands in the graph

@@ -100,7 +100,7 @@ StatusOr<std::shared_ptr<Submission>> Context::Submit(
     if (begin != nullptr) GiveEvent(begin);
     return end.status();
   }
-  // The submission owns the events from here on.
+  // From here on the submission owns the events.
   auto submission =
       std::make_shared<Submission>(shared_from_this(), begin, *end);
   Status status;

@@ -35,8 +35,8 @@ class Submission;
 
 class Context : public std::enable_shared_from_this<Context> {
  public:
-  // `index` is among the library's devices. `has_times`: submissions measure
-  // their time.
+  // Creates the context of a device. `index`: number of the device in the
+  // library. `has_times`: submissions measure their time.
   static StatusOr<std::shared_ptr<Context>> Create(
       std::shared_ptr<const Library> library, int index, bool has_times);
   // Waits for the stream.
@@ -59,7 +59,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Status Alive() const { return loss_.status(); }
 
   // Makes the context current on this thread for the lifetime of this object.
-  // CUDA calls need one whose status is OK.
+  // CUDA calls need such an object whose status is OK.
   class Current {
    public:
     explicit Current(Context& context);
@@ -93,10 +93,10 @@ class Context : public std::enable_shared_from_this<Context> {
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
 
-  // guards work that must be contiguous on the stream
+  // guards a sequence of work that must be contiguous on the stream
   std::mutex submit_mutex_;
-  std::mutex events_mutex_;      // guards the next line
-  std::vector<CUevent> events_;  // unused events
+  std::mutex events_mutex_;      // guards events_
+  std::vector<CUevent> events_;  // events that no submission uses
 
   DeviceLoss loss_;
 };
@@ -112,15 +112,16 @@ class Submission {
 
   // Waits until this submission, and so all before it, is complete.
   Status Wait();
-  // True also if the context is lost.
+  // True if this submission is complete, or if the context is lost.
   bool IsDone();
-  // Waits, then returns the time that the device took; Unimplemented if times
-  // are not measured.
+  // Waits for the submission, then returns the milliseconds that the device
+  // took. Unimplemented if times are not measured.
   StatusOr<double> Milliseconds();
 
  private:
   const std::shared_ptr<Context> context_;
-  const CUevent begin_;  // null: times are not taken
+  // event at the beginning of the work; null: times are not measured
+  const CUevent begin_;
   const CUevent end_;
   std::atomic<bool> is_done_{false};
 };

@@ -101,8 +101,8 @@ class CudaDevice final : public Device {
   ParallelRunner& host_runner() override { return *runner_; }
 
  private:
-  // No thread waits: later submissions see the zeros, and the memory is freed
-  // in the order of the stream.
+  // Clears device memory, without waiting: later submissions see the zeros, and
+  // the memory is freed in the order of the stream.
   Status ZeroOnDevice(const MemoryPiece& piece) {
     const Context::Current current(*context_);
     EMBER_RETURN_IF_ERROR(current.status());

@@ -18,15 +18,15 @@
 
 namespace ember::hal {
 
-// `index` is among the devices of the list. NotFound without a driver or that
-// device; the message says what is missing.
+// Creates a device. `index` is its number in the list of devices. NotFound
+// without a driver or that device; the message says what is missing.
 StatusOr<std::shared_ptr<Device>> CreateCudaDevice(
     int index, const DeviceOptions& options);
 StatusOr<std::vector<DeviceDescription>> ListCudaDevices();
 
-// Creates the same driver on a GPU that this process emulates. It needs no
-// hardware; kernels run thread by thread on one processor, and each of their
-// accesses is checked.
+// Creates a device whose GPU this process emulates, with the same driver code.
+// It needs no hardware; kernels run thread by thread on one processor, and each
+// of their accesses is checked.
 StatusOr<std::shared_ptr<Device>> CreateEmulatedCudaDevice(
     int index, const DeviceOptions& options);
 StatusOr<std::vector<DeviceDescription>> ListEmulatedCudaDevices();

@@ -82,7 +82,7 @@ TEST(CudaDeviceTest, SmallPinnedBuffersShareBlocks) {
   buffers.push_back(*device->Allocate(5 << 20, MemoryKind::kHostVisible));
   EXPECT_EQ(CallsOf("cuMemHostAlloc"), 2);
   buffers.clear();
-  EXPECT_EQ(CallsOf("cuMemFreeHost"), 1);  // one block stays
+  EXPECT_EQ(CallsOf("cuMemFreeHost"), 1);  // one block of pinned memory is kept
 }
 
 TEST(CudaDeviceTest, TimesAreTakenWhereAskedFor) {
@@ -100,7 +100,8 @@ TEST(CudaDeviceTest, TimesAreTakenWhereAskedFor) {
   }
 }
 
-// Uses threads, their numbers, and memory of the block, as on a GPU.
+// A kernel that uses threads, their numbers, and memory of the block, as on a
+// GPU.
 void Reverse(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0];
   auto* const shared = reinterpret_cast<uint32_t*>(thread->shared);
@@ -146,8 +147,9 @@ TEST(CudaDeviceTest, LaunchesBlocksOfThreads) {
     EXPECT_EQ(found[i], i / 40 * 100 + (39 - i % 40)) << i;
 }
 
-// Stores the contents of its two maps at the offset given by its parameter. Its
-// bindings are the output and the tensor of the maps.
+// A kernel that stores the contents of its two maps at the offset given by its
+// parameter. Its bindings are the output and the tensor of the maps.
+// kMapNumbers is the number of values that it stores for a map.
 constexpr size_t kMapNumbers = 18;
 
 void StoreMaps(GridThread*, void* const* arguments) {
@@ -187,8 +189,8 @@ class TensorMapsTest : public testing::Test {
 
   // Returns the error of loading the definition.
   Status Load() { return device_->LoadExecutable(definition_).status(); }
-  // Returns the error of a dispatch with the extents, the tensor's bytes
-  // beginning at `offset`.
+  // Returns the error of a dispatch with these extents, whose tensor's bytes
+  // begin at `offset`.
   Status Record(std::vector<int64_t> extents, int64_t length = 4096,
                 int64_t parameter = 0, int64_t offset = 1024) {
     if (executable_ == nullptr)
@@ -287,7 +289,8 @@ TEST_F(TensorMapsTest, GraphsReplayThem) {
   EXPECT_EQ(CallsOf("cuTensorMapEncodeTiled"), 2 * kDispatches);
 }
 
-// All drivers take 4 KiB: 2 maps and 480 numbers of 8 bytes.
+// The largest size of arguments that all drivers take is 4 KiB: 2 maps and 480
+// numbers of 8 bytes.
 TEST_F(TensorMapsTest, RefusesMoreArgumentsThanDriversTake) {
   definition_.binding_count = 256;
   definition_.parameter_count = 225;

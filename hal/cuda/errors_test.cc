@@ -183,7 +183,7 @@ TEST_F(ErrorsTest, ADriverBeforeTensorMaps) {
   EXPECT_EQ(numbers[2], 15u);
 }
 
-// Scales a part of a buffer, and then memory that does not exist.
+// A kernel scales a part of a buffer, and then memory that does not exist.
 TEST_F(ErrorsTest, AKernelFaults) {
   auto device = *CreateDevice("cuda-emulated", {});
   auto buffer = *device->Allocate(4096, MemoryKind::kHostVisible);
@@ -250,7 +250,7 @@ Status UseDevice() {
   EMBER_RETURN_IF_ERROR(list->Barrier());
   EMBER_RETURN_IF_ERROR(
       list->Copy({out.get(), 0, 4096}, {back.get(), 0, 4096}));
-  for (int run = 0; run < 3; ++run) {  // the second makes a graph
+  for (int run = 0; run < 3; ++run) {  // the second run makes a graph
     EMBER_ASSIGN_OR_RETURN(auto fence, device->Submit(*list));
     static_cast<void>(fence->done());
     EMBER_RETURN_IF_ERROR(fence->Wait());
@@ -271,8 +271,8 @@ std::vector<std::string> CallNames() {
   return names;
 }
 
-// The driver works without these: calls that destroy, and queries that may be
-// repeated.
+// True for calls without which the driver works: calls that destroy, and
+// queries that may be repeated.
 bool IsOptional(const std::string& name) {
   static const std::set<std::string> names = {
       "cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
@@ -307,7 +307,7 @@ TEST_F(ErrorsTest, AnyCallMayFail) {
                                      ? StatusCode::kResourceExhausted
                                      : StatusCode::kFailedPrecondition)
             << status.ToString();
-        // Messages name calls without the version.
+        // Messages name a call without the version in its symbol (_v2).
         ExpectHas(status.message(),
                   name.substr(0, name.find("_v2")).substr(0, 12));
       }

@@ -14,7 +14,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Size of the buffer for the messages of the driver's compiler.
+// Number of bytes of the buffer for the messages of the driver's compiler.
 constexpr size_t kLogBytes = 4096;
 
 // Returns the first line that is not empty.
@@ -29,7 +29,7 @@ std::string_view FirstLine(std::string_view log) {
 // Programming Guide"; a larger number needs a driver of CUDA 12.1.
 constexpr int64_t kMaxArgumentBytes = 4096;
 
-// Arguments are pointers and numbers, then tensor maps.
+// Checks that the arguments fit: pointers and numbers, then tensor maps.
 Status CheckArguments(const ExecutableDefinition& definition) {
   const auto maps = static_cast<int64_t>(definition.maps.size());
   const int64_t numbers =

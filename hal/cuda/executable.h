@@ -25,7 +25,8 @@
 
 namespace ember::hal::cuda {
 
-// Unloads the module when it is destroyed. The context must outlive it.
+// A loaded module, which is unloaded when the object is destroyed. The context
+// must outlive it.
 class Module {
  public:
   Module(Context& context, CUmodule handle)
@@ -43,24 +44,26 @@ class Module {
 
 class ModuleCache {
  public:
-  // `context` must outlive this object and the modules.
+  // Makes an empty cache. `context` must outlive the cache and its modules.
   explicit ModuleCache(Context& context) : context_(context) {}
 
-  // Errors: InvalidArgument with the driver's message about the code.
+  // Loads a module, or returns the one that has the same code. Errors:
+  // InvalidArgument with the driver's message about the code.
   StatusOr<std::shared_ptr<Module>> Load(std::span<const uint8_t> code);
 
  private:
   Context& context_;
-  std::mutex mutex_;  // guards the next line
+  std::mutex mutex_;  // guards modules_
   // The modules in use, keyed by their bytes.
   std::map<std::string, std::weak_ptr<Module>, std::less<>> modules_;
 };
 
 class CudaExecutable final : public Executable {
  public:
-  // Errors: Unimplemented for another format, or for tensor maps if the driver
-  // has none; InvalidArgument for code that the driver refuses, a missing entry
-  // point, or impossible maps; ResourceExhausted for a limit of the device.
+  // Loads an executable. Errors: Unimplemented for another format, or for
+  // tensor maps if the driver has none; InvalidArgument for code that the
+  // driver refuses, a missing entry point, or impossible maps;
+  // ResourceExhausted for a limit of the device.
   static StatusOr<std::unique_ptr<CudaExecutable>> Load(
       Context& context, ModuleCache& modules,
       const ExecutableDefinition& definition);

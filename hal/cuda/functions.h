@@ -15,7 +15,8 @@
 
 namespace ember::hal::cuda {
 
-using CUresult = int;  // 0: success; names and meanings: result.h
+// 0: success; result.h has names and meanings of the others
+using CUresult = int;
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
 using CUcontext = struct CUctx_st*;
@@ -28,7 +29,7 @@ using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphNode = struct CUgraphNode_st*;
 using CUgraphExec = struct CUgraphExec_st*;
-// Enumerations of C, passed as integers.
+// The types below are enumerations of C, which are passed as integers.
 using CUdevice_attribute = int;
 using CUfunction_attribute = int;
 using CUmemPool_attribute = int;
@@ -41,8 +42,10 @@ using CUtensorMapL2promotion = int;
 using CUtensorMapFloatOOBfill = int;
 
 inline constexpr CUdevice_attribute kMaxThreadsPerBlock = 1;
-inline constexpr CUdevice_attribute kMaxBlockDimX = 2;  // then y, z
-inline constexpr CUdevice_attribute kMaxGridDimX = 5;   // then y, z
+// the numbers of y and z follow
+inline constexpr CUdevice_attribute kMaxBlockDimX = 2;
+// the numbers of y and z follow
+inline constexpr CUdevice_attribute kMaxGridDimX = 5;
 inline constexpr CUdevice_attribute kMaxSharedMemoryPerBlock = 8;
 inline constexpr CUdevice_attribute kWarpSize = 10;
 inline constexpr CUdevice_attribute kMultiprocessorCount = 16;
@@ -57,7 +60,8 @@ inline constexpr CUfunction_attribute kFunctionMaxThreadsPerBlock = 0;
 inline constexpr CUfunction_attribute kFunctionSharedSizeBytes = 1;
 inline constexpr CUfunction_attribute kFunctionMaxDynamicSharedSizeBytes = 8;
 
-inline constexpr CUmemPool_attribute kPoolReleaseThreshold = 4;  // uint64_t
+// its value is a uint64_t
+inline constexpr CUmemPool_attribute kPoolReleaseThreshold = 4;
 
 inline constexpr CUjit_option kJitInfoLogBuffer = 3;
 inline constexpr CUjit_option kJitInfoLogBufferSizeBytes = 4;
@@ -141,8 +145,8 @@ struct alignas(128) CUtensorMap {
   uint64_t opaque[16] = {};
 };
 
-// F(name here, symbol in libcuda, parameters). All return a CUresult. The
-// symbols are those of CUDA 11.4, which later drivers keep.
+// Rows F(name here, symbol in libcuda, parameters). All functions return a
+// CUresult. The symbols are those of CUDA 11.4, which later drivers keep.
 #define EMBER_CUDA_FUNCTIONS(F)                                               \
   F(Init, cuInit, (unsigned))                                                 \
   F(DriverGetVersion, cuDriverGetVersion, (int*))                             \
@@ -211,8 +215,8 @@ struct alignas(128) CUtensorMap {
   F(GraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))                      \
   F(GraphExecDestroy, cuGraphExecDestroy, (CUgraphExec))
 
-// Functions of newer drivers, from CUDA 12.0 on; null if the library lacks
-// them.
+// Rows for functions of newer drivers, from CUDA 12.0 on; their pointers are
+// null if the library lacks them.
 #define EMBER_CUDA_OPTIONAL_FUNCTIONS(F)                                       \
   F(TensorMapEncodeTiled, cuTensorMapEncodeTiled,                              \
     (CUtensorMap*, CUtensorMapDataType, uint32_t, void*, const uint64_t*,      \

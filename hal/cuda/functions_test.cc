@@ -30,8 +30,8 @@ EMBER_SAME_FIELD(CUmemPoolProps, location);
 EMBER_SAME_FIELD(CUmemPoolProps, maxSize);
 EMBER_SAME_FIELD(CUmemPoolProps, reserved);
 
-// The first version of the structure; cuGraphAddKernelNode takes it under this
-// name.
+// CUDA_KERNEL_NODE_PARAMS is the first version of the structure;
+// cuGraphAddKernelNode takes it under this name.
 static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) ==
               sizeof(::CUDA_KERNEL_NODE_PARAMS_v1));
 static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS, kernelParams) ==
@@ -49,7 +49,7 @@ EMBER_SAME_FIELD(CUDA_MEMCPY3D, dstDevice);
 EMBER_SAME_FIELD(CUDA_MEMCPY3D, WidthInBytes);
 EMBER_SAME_FIELD(CUDA_MEMCPY3D, Depth);
 
-// Older headers align it to 64 bytes.
+// Older headers align a CUtensorMap to 64 bytes.
 EMBER_SAME_SIZE(CUtensorMap);
 static_assert(alignof(CUtensorMap) >= alignof(::CUtensorMap));
 

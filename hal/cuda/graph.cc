@@ -82,7 +82,7 @@ class Builder {
 
   Context& context_;
   const CUgraph graph_;
-  std::vector<CUgraphNode> before_;  // the last barrier
+  std::vector<CUgraphNode> before_;  // node of the last barrier
   std::vector<CUgraphNode> since_;
 };
 
@@ -91,7 +91,7 @@ class Builder {
 std::vector<void*> PointersToArguments(const Command& command) {
   std::vector<void*> pointers;
   pointers.reserve(command.arguments.size() + command.maps.size());
-  // CUDA only reads them, although its types do not say so.
+  // CUDA only reads the arguments, although its types do not say so.
   for (const uint64_t& argument : command.arguments)
     pointers.push_back(const_cast<uint64_t*>(&argument));
   for (const CUtensorMap& map : command.maps)

@@ -19,7 +19,8 @@ namespace ember::hal::cuda {
 
 class Graph {
  public:
-  // The context must be current, and outlive the graph.
+  // Makes a graph of the commands. The context must be current, and outlive the
+  // graph.
   static StatusOr<std::unique_ptr<Graph>> Create(
       Context& context, std::span<const Command> commands);
   ~Graph();

@@ -14,7 +14,8 @@ namespace {
 
 // Initialises a library whose functions are known.
 StatusOr<std::shared_ptr<const Library>> Start(Library library) {
-  // The variable makes the driver look like an older one.
+  // The environment variable makes the driver look like an older one, without
+  // tensor maps.
   const char* const without = std::getenv("EMBER_CUDA_WITHOUT_TENSOR_MAPS");
   if (without != nullptr && *without != '\0')
     library.cu.TensorMapEncodeTiled = nullptr;

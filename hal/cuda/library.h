@@ -20,7 +20,8 @@
 
 namespace ember::hal::cuda {
 
-// 1000 * major + 10 * minor of the CUDA version that a driver is for.
+// The oldest CUDA version whose driver is accepted, as 1000 * major + 10 *
+// minor.
 inline constexpr int kOldestDriver = 11040;
 
 struct Library {
@@ -28,10 +29,10 @@ struct Library {
   // True if kernels are code of this process, format "emulated-grid".
   bool is_emulated = false;
   int driver_version = 0;
-  int device_count = 0;  // at least 1
+  int device_count = 0;  // number of devices, at least 1
 };
 
-// Formats a version: "11.4" for 11040.
+// Returns the text of a version, such as "11.4" for 11040.
 std::string VersionText(int version);
 
 StatusOr<std::shared_ptr<const Library>> OpenLibrary();

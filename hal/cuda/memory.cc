@@ -7,8 +7,8 @@
 
 namespace ember::hal::cuda {
 
-// A block is freed with its last piece, except one that is kept for later
-// pieces.
+// A block of pinned memory. It is freed with its last piece, except one that is
+// kept for later pieces.
 struct PinnedBlock {
   PinnedBlock(Context& context_of_it, uint64_t size)
       : context(context_of_it), bytes(size), free(size) {}
@@ -27,9 +27,11 @@ struct PinnedBlock {
 
 namespace {
 
-constexpr uint64_t kAlignment = 64;  // Buffer::host_data()
+// alignment of Buffer::host_data() in bytes
+constexpr uint64_t kAlignment = 64;
 constexpr uint64_t kBlockBytes = uint64_t{16} << 20;
-// A piece larger than a quarter of a block gets its own block.
+// Largest number of bytes of a piece that shares a block. A larger piece gets
+// its own block.
 constexpr uint64_t kLargestShare = kBlockBytes / 4;
 
 }  // namespace

@@ -29,22 +29,23 @@ namespace ember::hal::cuda {
 struct PinnedBlock;
 
 struct MemoryPiece {
-  CUdeviceptr address = 0;  // a multiple of 64
+  CUdeviceptr address = 0;  // device address, a multiple of 64
   uint64_t bytes = 0;
-  uint8_t* host = nullptr;  // only for pinned memory
+  uint8_t* host = nullptr;  // address for the host; only for pinned memory
   PinnedBlock* block = nullptr;
 };
 
 class Memory {
  public:
-  // `context` must outlive this object.
+  // Makes the memory of a context. `context` must outlive it.
   static StatusOr<std::unique_ptr<Memory>> Create(Context& context);
-  // All pieces must be free.
+  // All pieces must have been freed before.
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Device memory has at least 1 byte; its contents are arbitrary.
+  // Allocates a piece. Device memory has at least 1 byte; its contents are
+  // arbitrary.
   StatusOr<MemoryPiece> Allocate(uint64_t bytes, MemoryKind kind);
   void Free(const MemoryPiece& piece);
 
@@ -55,9 +56,10 @@ class Memory {
   StatusOr<PinnedBlock*> AddBlock(uint64_t bytes);
 
   Context& context_;
-  CUmemoryPool pool_ = nullptr;  // null: none
+  // pool of the device's memory; null: the device has no pools
+  CUmemoryPool pool_ = nullptr;
 
-  std::mutex mutex_;  // guards the next line
+  std::mutex mutex_;  // guards the members below
   std::vector<std::unique_ptr<PinnedBlock>> blocks_;
 };
 

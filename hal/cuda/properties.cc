@@ -8,18 +8,20 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Limits from the 4 KiB of a kernel's arguments: numbers of 8 bytes, half of
-// which are for bindings. Tensor maps leave room for fewer (executable.cc).
+// Largest number of bindings and of parameters. Both follow from the 4 KiB of a
+// kernel's arguments: numbers of 8 bytes, half of which are for bindings.
+// Tensor maps leave room for fewer (executable.cc).
 constexpr int kMaxBindings = 256;
 constexpr int kMaxParameters = 256;
-// A map has 128 bytes.
+// Largest number of tensor maps. A map has 128 bytes.
 constexpr int kMaxMaps = 16;
-// Kernels load vectors of up to this number of bytes.
+// Alignment in bytes of a binding: kernels load vectors of up to this number of
+// bytes.
 constexpr int64_t kBindingAlignment = 16;
-// The oldest architecture for which today's compilers of LLVM and NVIDIA make
-// code.
+// Major number of the oldest architecture for which today's compilers of LLVM
+// and NVIDIA make code.
 constexpr int kOldestMajor = 7;
-// The first architecture whose kernels copy boxes of tensors.
+// Major number of the first architecture whose kernels copy boxes of tensors.
 constexpr int kFirstMajorWithBoxes = 9;
 
 }  // namespace

@@ -31,15 +31,15 @@ struct DeviceProperties {
   int minor = 0;
   bool is_emulated = false;
   bool has_memory_pools = false;
-  bool has_tensor_maps = false;  // the driver has the function
+  bool has_tensor_maps = false;  // true: the driver has cuTensorMapEncodeTiled
   int64_t memory_bytes = 0;
   int64_t warp_size = 32;
   int64_t processors = 1;
   int64_t block_threads = 1024;
   int64_t block_dims[3] = {1024, 1024, 64};
   int64_t grid_dims[3] = {2147483647, 65535, 65535};
-  // Largest memory of a block; only code that asks for it gets more than
-  // static_shared_bytes.
+  // Largest number of bytes of a block's shared memory; only code that asks for
+  // it gets more than static_shared_bytes.
   int64_t shared_bytes = 48 << 10;
   int64_t static_shared_bytes = 48 << 10;
 
@@ -47,8 +47,8 @@ struct DeviceProperties {
   DeviceLimits Limits() const;
 };
 
-// Errors: NotFound if the device is too old or lacks a feature that the driver
-// needs.
+// Returns the properties of a device. Errors: NotFound if the device is too old
+// or lacks a feature that the driver needs.
 StatusOr<DeviceProperties> QueryProperties(const Functions& cu, CUdevice device,
                                            bool is_emulated);
 

@@ -11,8 +11,8 @@ struct Row {
   StatusCode code;
 };
 
-// FailedPrecondition means that the context is lost. Results without a row are
-// Internal.
+// The status code for each CUresult. FailedPrecondition means that the context
+// is lost. Results without a row are Internal.
 constexpr Row kRows[] = {
     {kInvalidValue, "CUDA_ERROR_INVALID_VALUE", StatusCode::kInternal},
     {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", StatusCode::kResourceExhausted},

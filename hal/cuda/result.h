@@ -25,7 +25,8 @@ inline constexpr CUresult kNotReady = 600;
 inline constexpr CUresult kIllegalAddress = 700;
 inline constexpr CUresult kLaunchFailed = 719;
 
-// Returns "CUDA_ERROR_OUT_OF_MEMORY"; "CUresult 12345" for an unknown result.
+// Returns the name of a result, such as "CUDA_ERROR_OUT_OF_MEMORY"; "CUresult
+// 12345" for an unknown result.
 std::string ResultName(CUresult result);
 
 // True if the context is lost for good: a kernel faulted, or the device is

@@ -10,12 +10,14 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Requirements of cuTensorMapEncodeTiled.
-constexpr int64_t kAlignment = 16;  // for addresses, strides and rows of a box
+// The constants below are requirements of cuTensorMapEncodeTiled.
+// alignment in bytes of addresses, strides and rows of a box
+constexpr int64_t kAlignment = 16;
 constexpr int64_t kMaxExtent = int64_t{1} << 32;
 constexpr int64_t kMaxStride = (int64_t{1} << 40) - 1;
 constexpr int64_t kMaxBox = 256;
-constexpr int64_t kSwizzledBytes = 128;  // largest row of a swizzled box
+// largest number of bytes of a row of a swizzled box
+constexpr int64_t kSwizzledBytes = 128;
 
 Status Refuse(size_t map, std::string_view expected, int64_t found) {
   return InvalidArgumentError(
@@ -74,7 +76,7 @@ CUtensorMapDataType TypeOf(int element_bytes) {
 // heads inside of rows).
 struct Geometry {
   std::array<uint64_t, BoxMap::kMaxDims> extents = {};
-  // without the innermost dim's
+  // Strides in bytes of all dims but the innermost.
   std::array<uint64_t, BoxMap::kMaxDims> strides = {};
   std::array<uint32_t, BoxMap::kMaxDims> box = {};
 };
@@ -82,8 +84,9 @@ struct Geometry {
 StatusOr<Geometry> GeometryOf(size_t number, const BoxMap& map,
                               const BufferRange& binding,
                               std::span<const int64_t> extents) {
-  std::array<uint64_t, BoxMap::kMaxDims> strides = {};  // one per dim
-  int64_t bytes = map.element_bytes;  // bytes of all dims further inside
+  // one element stride per dim
+  std::array<uint64_t, BoxMap::kMaxDims> strides = {};
+  int64_t bytes = map.element_bytes;  // bytes of one step along the current dim
   for (int dim = map.dims - 1; dim >= 0; --dim) {
     const int64_t extent = extents[static_cast<size_t>(dim)];
     if (extent < 1 || extent > kMaxExtent)

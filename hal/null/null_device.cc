@@ -17,7 +17,7 @@ class NullBuffer final : public Buffer {
   MemoryCounter& memory_;
 };
 
-// Checks, counts and discards commands.
+// A command list that checks, counts and discards commands.
 class NullCommandList final : public CommandList {
  public:
   Status Copy(const BufferRange& source, const BufferRange& target) override {

@@ -26,9 +26,9 @@ class VulkanBuffer final : public Buffer {
 
   VkBuffer handle() const { return handle_.get(); }
 
-  // Counts its bytes from now on, until it is destroyed.
+  // Counts the buffer's bytes from now on, until the buffer is destroyed.
   void CountIn(MemoryCounter& counter) { counter_ = &counter; }
-  // Sets the submission that zeroes it. The destructor waits for it.
+  // Sets the submission that zeroes the buffer. The destructor waits for it.
   void set_zeroing(uint64_t submission) { zeroing_ = submission; }
 
  private:

@@ -15,7 +15,8 @@ constexpr VkAccessFlags kWrites =
 constexpr VkAccessFlags kAccesses =
     kWrites | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
 
-// Makes all earlier commands finish, and their writes visible, first.
+// Records a barrier: all earlier commands finish first, and their writes become
+// visible.
 void RecordBarrier(const Context& context, VkCommandBuffer commands,
                    VkPipelineStageFlags stage, VkAccessFlags access) {
   const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -131,7 +132,8 @@ Status VulkanCommandList::Copy(const BufferRange& source,
   return OkStatus();
 }
 
-// vkCmdFillBuffer takes multiples of 4; the bytes before and after are copied.
+// Fills any bytes of the buffer. vkCmdFillBuffer takes multiples of 4; the
+// bytes before and after are copied.
 Status VulkanCommandList::Fill(const BufferRange& target, uint8_t value) {
   EMBER_RETURN_IF_ERROR(CheckRange("target of a fill", target));
   EMBER_ASSIGN_OR_RETURN(const VkCommandBuffer commands, Open());
@@ -178,7 +180,8 @@ Status VulkanCommandList::Dispatch(const Executable& executable,
     bindings.reserve(arguments.bindings.size());
     for (const BufferRange& range : arguments.bindings) {
       const VkFormat format = code.texel_formats()[bindings.size()];
-      // Vulkan has no empty ranges; the kernel reads nothing from this one.
+      // Vulkan has no empty ranges, so some bytes are bound in place of one;
+      // the kernel reads nothing from them.
       const bool is_empty = range.length == 0;
       DescriptorSets::Binding& binding = bindings.emplace_back();
       binding.buffer = {

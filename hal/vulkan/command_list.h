@@ -23,7 +23,7 @@
 namespace ember::hal::vulkan {
 
 // A buffer with bytes that commands read, made once per device: fills of a few
-// bytes are copies from it.
+// bytes are copies from this buffer.
 class FillBytes {
  public:
   static StatusOr<std::unique_ptr<FillBytes>> Create(Context& context,
@@ -31,7 +31,7 @@ class FillBytes {
   static constexpr int64_t kMaxBytes = 3;
 
   VkBuffer buffer() const { return buffer_->handle(); }
-  // Returns the offset of kMaxBytes bytes of that value.
+  // Returns the offset at which the buffer has kMaxBytes bytes of that value.
   static VkDeviceSize OffsetOf(uint8_t value) {
     return VkDeviceSize{4} * value;
   }
@@ -42,11 +42,11 @@ class FillBytes {
 
 class VulkanCommandList final : public CommandList {
  public:
-  // The arguments must outlive the list.
+  // Makes an empty list. The arguments must outlive the list.
   static StatusOr<std::unique_ptr<VulkanCommandList>> Create(
       Context& context, const DeviceLimits& limits,
       const FillBytes& fill_bytes);
-  // Waits for its submissions.
+  // Waits for the list's submissions.
   ~VulkanCommandList() override;
 
   Status Copy(const BufferRange& source, const BufferRange& target) override;
@@ -55,7 +55,7 @@ class VulkanCommandList final : public CommandList {
                   const DispatchArguments& arguments) override;
   Status Barrier() override;
 
-  // Returns the number of the submission. Thread-safe.
+  // Submits the list and returns the number of the submission. Thread-safe.
   StatusOr<uint64_t> Submit() const;
 
  private:
@@ -80,16 +80,21 @@ class VulkanCommandList final : public CommandList {
   const DeviceLimits& limits_;
   const FillBytes& fill_bytes_;
   OwnedCommandPool pool_;
-  std::vector<OwnedBufferView> views_;  // made before the sets that name them
+  // views of texel buffers; made before the sets that name them
+  std::vector<OwnedBufferView> views_;
   DescriptorSets sets_;
 
-  // Submit is const for its callers: the commands do not change.
-  mutable std::mutex mutex_;      // guards the rest
-  mutable bool is_open_ = false;  // the last one is being recorded
-  // a command buffer could not be ended: the list is lost
+  // The members below are mutable because Submit is const: the commands do not
+  // change.
+  mutable std::mutex mutex_;  // guards the members below
+  // true: the last command buffer is being recorded
+  mutable bool is_open_ = false;
+  // Error of a command buffer that could not be ended: the list cannot be used
+  // any more.
   mutable Status problem_;
   mutable uint64_t last_submission_ = 0;
-  std::vector<VkCommandBuffer> buffers_;  // owned by the pool
+  // command buffers, which the pool owns
+  std::vector<VkCommandBuffer> buffers_;
 };
 
 }  // namespace ember::hal::vulkan

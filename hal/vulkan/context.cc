@@ -7,7 +7,7 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// Interval after which a waiting thread checks if another thread found the
+// Nanoseconds after which a waiting thread checks if another thread found the
 // device lost.
 constexpr uint64_t kWaitSliceNs = 100'000'000;
 

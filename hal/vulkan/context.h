@@ -29,10 +29,10 @@ namespace ember::hal::vulkan {
 
 class Context {
  public:
-  // `index` is an index into instance->devices().
+  // Creates the device. `index` is an index into instance->devices().
   static StatusOr<std::shared_ptr<Context>> Create(
       std::shared_ptr<Instance> instance, size_t index);
-  // Waits for the queue.
+  // Waits for the queue and destroys the device.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -50,15 +50,16 @@ class Context {
   // Returns OK, or the error of a lost device.
   Status Alive() const { return loss_.status(); }
 
-  // Returns the number of the submission. It starts after all earlier ones have
-  // started; if it must wait for their end, the command buffers need a barrier.
+  // Submits command buffers and returns the number of the submission. It starts
+  // after all earlier ones have started; if it must wait for their end, the
+  // command buffers need a barrier.
   StatusOr<uint64_t> Submit(std::span<const VkCommandBuffer> buffers);
   // Waits until the submission, and so all before it, is complete. 0 means that
   // there is nothing to wait for.
   Status Wait(uint64_t number);
   bool IsDone(uint64_t number);
-  // Waits and ignores errors, for destructors. Afterwards nothing is running
-  // that could be waited for.
+  // Waits for the submission and ignores errors, for destructors. Afterwards
+  // nothing is running that could be waited for.
   void Finish(uint64_t number);
 
  private:
@@ -67,14 +68,15 @@ class Context {
   void NoteDone(uint64_t number);
 
   const std::shared_ptr<Instance> instance_;
-  const PhysicalDevice& physical_;  // owned by the instance
+  const PhysicalDevice& physical_;  // physical device; the instance owns it
   DeviceFunctions vk_;
   VkDevice device_ = VK_NULL_HANDLE;
   VkQueue queue_ = VK_NULL_HANDLE;
   VkSemaphore timeline_ = VK_NULL_HANDLE;
-  std::atomic<uint64_t> done_{0};  // a lower bound of the completed submissions
+  // a number such that this submission and all before it are complete
+  std::atomic<uint64_t> done_{0};
 
-  std::mutex submit_mutex_;  // guards the queue and the next line
+  std::mutex submit_mutex_;  // guards the queue and the member below
   uint64_t submitted_ = 0;
 
   DeviceLoss loss_;

@@ -25,7 +25,9 @@ std::string_view NameOf(ComponentType type) {
     case ComponentType::kUnsigned32:
       return "i32";
   }
-  return "";  // other products that the device lists
+  // products of other types or scopes, which the device may list too, have no
+  // name
+  return "";
 }
 
 bool IsByte(ComponentType type) {

@@ -21,7 +21,7 @@
 
 namespace ember::hal::vulkan {
 
-// CooperativeMatrixKHR of SPV_KHR_cooperative_matrix.
+// Number of the capability CooperativeMatrixKHR of SPV_KHR_cooperative_matrix.
 inline constexpr uint32_t kCooperativeMatrixCapability = 6022;
 
 struct CooperativeMatrixFeatures {
@@ -41,7 +41,7 @@ enum class ComponentType : int32_t {
   kUnsigned32 = 9,
 };
 
-// VkScopeKHR.
+// Number of the value of VkScopeKHR for a subgroup.
 inline constexpr int32_t kSubgroupScope = 3;
 
 struct CooperativeMatrixProperties {
@@ -59,7 +59,7 @@ struct CooperativeMatrixProperties {
   int32_t scope = kSubgroupScope;
 };
 
-// Returns the name of a product; empty if it has none.
+// Returns the name of a product; empty if the product has none.
 std::string NameOf(const CooperativeMatrixProperties& properties);
 
 // Returns the products that a device with the extension lists, in its order,

@@ -5,8 +5,8 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// Lists of one dispatch are as common as lists of a whole model, so pools start
-// small.
+// Number of sets of the first pool. Lists of one dispatch are as common as
+// lists of a whole model, so pools start small.
 constexpr uint32_t kFirstSets = 4;
 constexpr uint32_t kMaxSets = 256;
 constexpr uint32_t kDescriptorsPerSet = 4;

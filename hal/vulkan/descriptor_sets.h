@@ -19,16 +19,17 @@ namespace ember::hal::vulkan {
 
 class DescriptorSets {
  public:
-  // `context` must outlive this object.
+  // Makes an object without pools. `context` must outlive it.
   explicit DescriptorSets(Context& context) : context_(context) {}
 
   // A storage buffer, or one that is viewed as texels.
   struct Binding {
     VkDescriptorBufferInfo buffer;
-    VkBufferView view = VK_NULL_HANDLE;  // null: a storage buffer
+    // view of a texel buffer; null: a storage buffer
+    VkBufferView view = VK_NULL_HANDLE;
   };
-  // `layout` has the bindings 0 … bindings.size() - 1. Views must outlive the
-  // set.
+  // Allocates a set and writes its bindings. `layout` has the bindings 0 …
+  // bindings.size() - 1. Views must outlive the set.
   StatusOr<VkDescriptorSet> Make(VkDescriptorSetLayout layout,
                                  std::span<const Binding> bindings);
 
@@ -37,7 +38,7 @@ class DescriptorSets {
 
   Context& context_;
   std::vector<OwnedDescriptorPool> pools_;
-  // Free entries of the last pool.
+  // Number of free sets and of free descriptors of the last pool.
   uint32_t free_sets_ = 0, free_descriptors_ = 0;
 };
 

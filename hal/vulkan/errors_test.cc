@@ -109,7 +109,8 @@ TEST_F(ErrorsTest, NoDevice) {
 }
 
 TEST_F(ErrorsTest, NoMemory) {
-  // The first allocation is the driver's own.
+  // The fault is in the second allocation, because the first one is the
+  // driver's own.
   SetFault("vkAllocateMemory", 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
   EMBER_VULKAN_DEVICE(device, {});
   constexpr int64_t kBytes = 10'000'000;
@@ -223,7 +224,7 @@ Status UseDevice(const DeviceOptions& options) {
   return InternalError("wrong bytes");
 }
 
-// The driver works without these: a cache, a query that may be repeated,
+// Calls without which the driver works: a cache, a query that may be repeated,
 // optional extensions, a wait before the end.
 const std::set<std::string_view> kOptional = {
     "vkCreatePipelineCache", "vkDeviceWaitIdle",

@@ -53,8 +53,8 @@ Status CheckModule(const PhysicalDevice& device, const SpirvModule& module) {
   return OkStatus();
 }
 
-// Devices with subgroups of several sizes choose a size per pipeline unless it
-// is fixed.
+// True if the subgroup size must be fixed. Devices with subgroups of several
+// sizes choose a size per pipeline unless it is fixed.
 bool WantsFixedSubgroups(const FeatureSet& features,
                          const SpirvModule& module) {
   return features.v13.subgroupSizeControl != VK_FALSE &&
@@ -64,7 +64,7 @@ bool WantsFixedSubgroups(const FeatureSet& features,
              static_cast<uint32_t>(spv::Capability::GroupNonUniform));
 }
 
-// A matrix product needs full subgroups.
+// True if the module needs full subgroups, as a matrix product does.
 bool WantsFullSubgroups(const FeatureSet& features, const SpirvModule& module) {
   const uint32_t size = features.p11.subgroupSize;
   return module.Declares(kCooperativeMatrixCapability) &&

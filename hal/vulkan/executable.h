@@ -17,20 +17,20 @@ namespace ember::hal::vulkan {
 
 class VulkanExecutable final : public Executable {
  public:
-  // `cache` is a cache of pipelines, or null. `context` must outlive the
-  // executable. Errors: Unimplemented for another format; InvalidArgument if it
-  // is no such module or needs a capability that the device lacks;
-  // ResourceExhausted for a limit.
+  // Makes an executable. `cache` is a cache of pipelines, or null. `context`
+  // must outlive the executable. Errors: Unimplemented for another format;
+  // InvalidArgument if the code is no such module or needs a capability that
+  // the device lacks; ResourceExhausted for a limit.
   static StatusOr<std::unique_ptr<VulkanExecutable>> Load(
       Context& context, VkPipelineCache cache, const DeviceLimits& limits,
       const ExecutableDefinition& definition);
 
   VkPipeline pipeline() const { return pipeline_.get(); }
   VkPipelineLayout layout() const { return layout_.get(); }
-  // Null if there are no bindings.
+  // Returns the layout of the executable's set. Null if there are no bindings.
   VkDescriptorSetLayout set_layout() const { return set_layout_.get(); }
-  // The format of the texel buffer view of each binding; VK_FORMAT_UNDEFINED
-  // for a storage buffer.
+  // Returns the format of the texel buffer view of each binding;
+  // VK_FORMAT_UNDEFINED for a storage buffer.
   const std::vector<VkFormat>& texel_formats() const { return texel_formats_; }
 
  private:

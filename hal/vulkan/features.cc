@@ -22,7 +22,8 @@ constexpr std::array<uint32_t, 4> Needs(
           static_cast<uint32_t>(c), static_cast<uint32_t>(d)};
 }
 
-// A bit that must be enabled; then one that is only read.
+// EMBER_BIT names a bit that must be enabled; the macro after it names one that
+// is only read.
 #define EMBER_BIT(path) \
   [](FeatureSet& set) -> VkBool32& { return set.path; }, nullptr
 #define EMBER_PROPERTY(expression) \
@@ -35,7 +36,7 @@ bool HasSubgroup(const FeatureSet& set, VkSubgroupFeatureFlagBits operations) {
 
 using spv::Capability;
 
-// Rows are in the order in which a target lists them.
+// The table of features. Rows are in the order in which a target lists them.
 constexpr Feature kFeatures[] = {
     {"cpu",
      EMBER_PROPERTY(set.properties.properties.deviceType ==
@@ -195,8 +196,8 @@ const void* FeatureSet::Request(const FeatureSet& available) {
   v12.timelineSemaphore = VK_TRUE;
   v13.subgroupSizeControl = available.v13.subgroupSizeControl;
   v13.computeFullSubgroups = available.v13.computeFullSubgroups;
-  // Modules of the other memory model have atomics of device scope, which need
-  // this feature if it is enabled.
+  // Modules of Vulkan's memory model have atomics of device scope, which need
+  // this feature once the model is enabled.
   v12.vulkanMemoryModelDeviceScope = available.v12.vulkanMemoryModelDeviceScope;
   dot.shaderIntegerDotProduct = v13.shaderIntegerDotProduct;
   if (has_dot) extensions_[extension_count_++] = kDotExtension;

@@ -37,11 +37,11 @@ class FeatureSet {
   FeatureSet(const FeatureSet&) = delete;
   FeatureSet& operator=(const FeatureSet&) = delete;
 
-  // Reads the features of a device, which is of version 1.2 at least.
+  // Reads the features of a device, whose version is at least 1.2.
   void Query(const InstanceFunctions& vk, VkPhysicalDevice device);
   // Returns the features to enable, for VkDeviceCreateInfo::pNext: the rows of
-  // kFeatures that `available` has, and the driver's own needs. The extensions
-  // belong to it. Both live as long as this object.
+  // kFeatures that `available` has, and the driver's own needs. The list of
+  // extensions belongs to the same request. Both live as long as this object.
   const void* Request(const FeatureSet& available);
   std::span<const char* const> extensions() const {
     return {extensions_.data(), extension_count_};
@@ -64,8 +64,8 @@ class FeatureSet {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
   CooperativeMatrixFeatures matrix;
   std::vector<std::string> matrix_products;
-  // For devices of version 1.2. The values are also copied to v13, but not
-  // requested there.
+  // Features of integer dot products for devices of version 1.2. The values are
+  // also copied to v13, but not requested there.
   VkPhysicalDeviceShaderIntegerDotProductFeatures dot = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
 
@@ -95,11 +95,12 @@ class FeatureSet {
 };
 
 struct Feature {
-  std::string_view name;  // the name in a target
-  // Vulkan's bit, or null for a property, which need not be enabled.
+  std::string_view name;  // name of the feature in a target
+  // Returns Vulkan's bit of the feature. Null for a property, which need not be
+  // enabled.
   VkBool32& (*bit)(FeatureSet&);
   bool (*property)(const FeatureSet&);
-  // SPIR-V capabilities that need it; 0 ends the list.
+  // SPIR-V capabilities that need the feature; 0 ends the list.
   std::array<uint32_t, 4> capabilities;
   std::string_view doc;
 

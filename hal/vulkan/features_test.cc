@@ -18,7 +18,7 @@ TEST(FeaturesTest, EachRowIsOneThing) {
         << feature.name;
     EXPECT_FALSE(feature.IsIn(set)) << feature.name;
     if (feature.bit == nullptr) continue;
-    feature.bit(set) = VK_TRUE;  // no two rows share a bit
+    feature.bit(set) = VK_TRUE;  // sets a bit that no other row has
     EXPECT_TRUE(feature.IsIn(set)) << feature.name;
     feature.bit(set) = VK_FALSE;
   }
@@ -45,7 +45,7 @@ TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
   FeatureSet available;
   available.properties.properties.apiVersion = VK_API_VERSION_1_3;
   available.v12.shaderInt8 = VK_TRUE;
-  // the driver does not use it
+  // a bit that the driver does not use
   available.v12.bufferDeviceAddressCaptureReplay = VK_TRUE;
   FeatureSet wanted;
   EXPECT_EQ(wanted.Request(available), &wanted.core);
@@ -139,7 +139,7 @@ TEST(FeaturesTest, ProductsOfMatricesAreNamed) {
   other.saturatingAccumulation = VK_TRUE;
   EXPECT_EQ(NameOf(other), "");
   other = Product(kSigned8, kSigned8, kSigned32);
-  other.scope = 2;  // workgroup scope
+  other.scope = 2;  // a scope that is not a subgroup: the workgroup
   EXPECT_EQ(NameOf(other), "");
 }
 
@@ -175,7 +175,8 @@ TEST(FeaturesTest, CapabilitiesFollowFeatures) {
   EXPECT_FALSE(has(spv::Capability::DenormPreserve));
   set.p12.shaderDenormPreserveFloat64 = VK_TRUE;
   EXPECT_TRUE(has(spv::Capability::DenormPreserve));
-  // The zeros that fill a row are no capability (Matrix has that number).
+  // The zeros that fill a row of capabilities are no capability (Matrix has
+  // that number).
   for (const Feature& feature : AllFeatures()) {
     for (uint32_t capability : feature.capabilities) {
       if (capability != 0 && feature.bit != nullptr) {

@@ -15,7 +15,7 @@
 #endif
 #include <vulkan/vulkan.h>
 
-// Functions that exist before there is an instance.
+// Rows for the functions that exist before there is an instance.
 #define EMBER_VULKAN_GLOBAL_FUNCTIONS(F)  \
   F(CreateInstance)                       \
   F(EnumerateInstanceExtensionProperties) \
@@ -34,7 +34,8 @@
   F(GetPhysicalDeviceProperties2)          \
   F(GetPhysicalDeviceQueueFamilyProperties)
 
-// Functions that exist only if the instance has VK_EXT_debug_utils.
+// Rows for the functions that exist only if the instance has
+// VK_EXT_debug_utils.
 #define EMBER_VULKAN_DEBUG_FUNCTIONS(F) \
   F(CreateDebugUtilsMessengerEXT)       \
   F(DestroyDebugUtilsMessengerEXT)
@@ -97,8 +98,8 @@ struct GlobalFunctions {
 struct InstanceFunctions {
   EMBER_VULKAN_INSTANCE_FUNCTIONS(EMBER_VULKAN_MEMBER)
   EMBER_VULKAN_DEBUG_FUNCTIONS(EMBER_VULKAN_MEMBER)
-  // Belongs to an extension that headers may not know (cooperative_matrix.h
-  // declares its type); null if the loader and all drivers lack it.
+  // Function of an extension that headers may not know (cooperative_matrix.h
+  // declares its type). Null if the loader and all drivers lack it.
   PFN_vkVoidFunction GetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr;
 };
 

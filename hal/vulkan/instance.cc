@@ -64,7 +64,8 @@ StatusOr<bool> LayerHasSettings(const GlobalFunctions& vk) {
                      });
 }
 
-// A smaller rank comes first.
+// Returns the rank of a type of device: a device with a smaller rank comes
+// first.
 int Rank(VkPhysicalDeviceType type) {
   switch (type) {
     case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
@@ -97,7 +98,8 @@ std::optional<uint32_t> FindQueueFamily(const InstanceFunctions& vk,
   return found;
 }
 
-// Returns the device, or the reason why it cannot be used.
+// Returns the properties of a device, or the reason why the device cannot be
+// used.
 StatusOr<PhysicalDevice> Inspect(const InstanceFunctions& vk,
                                  VkPhysicalDevice handle) {
   VkPhysicalDeviceProperties properties;
@@ -209,7 +211,8 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
 Instance::~Instance() {
   if (messenger_ != VK_NULL_HANDLE)
     vk_.DestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
-  // The function is null if the functions could not be loaded.
+  // DestroyInstance is null if the functions of the instance could not be
+  // loaded.
   if (handle_ != VK_NULL_HANDLE && vk_.DestroyInstance != nullptr)
     vk_.DestroyInstance(handle_, nullptr);
 }

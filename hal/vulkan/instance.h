@@ -28,7 +28,7 @@ struct PhysicalDevice {
   std::unique_ptr<FeatureSet> features;
   VkPhysicalDeviceMemoryProperties memory = {};
   MemoryPlan memory_plan;
-  uint32_t queue_family = 0;  // a family that computes
+  uint32_t queue_family = 0;  // number of a queue family that computes
 
   const VkPhysicalDeviceProperties& properties() const {
     return features->properties.properties;
@@ -38,15 +38,16 @@ struct PhysicalDevice {
 
 class Instance {
  public:
-  // `validate` enables VK_LAYER_KHRONOS_validation (validation.h), and so does
-  // a nonempty environment variable EMBER_VULKAN_VALIDATION.
+  // Creates the instance. `validate` enables VK_LAYER_KHRONOS_validation
+  // (validation.h), and so does a nonempty environment variable
+  // EMBER_VULKAN_VALIDATION.
   static StatusOr<std::shared_ptr<Instance>> Create(bool validate);
   ~Instance();
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
-  // Returns at least one device: discrete ones, then integrated, virtual ones,
-  // CPUs, others; those of one kind in the loader's order.
+  // Returns the devices, at least one: discrete ones, then integrated, virtual
+  // ones, CPUs, others; those of one kind in the loader's order.
   const std::vector<PhysicalDevice>& devices() const { return devices_; }
   const InstanceFunctions& vk() const { return vk_; }
 

@@ -18,9 +18,11 @@ struct MemoryBlock {
 
 namespace {
 
-constexpr uint64_t kHostAlignment = 64;  // Buffer::host_data()
+// alignment of Buffer::host_data() in bytes
+constexpr uint64_t kHostAlignment = 64;
 constexpr uint64_t kBlockBytes = uint64_t{16} << 20;
-// A buffer larger than a quarter of a block gets its own block.
+// A buffer that is larger than a block divided by this number gets its own
+// block.
 constexpr uint64_t kSmallPart = 4;
 
 }  // namespace

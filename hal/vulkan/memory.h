@@ -35,10 +35,10 @@ struct MemoryPiece {
 
 class DeviceMemory {
  public:
-  // `context` must outlive this object. Host addresses of pieces are multiples
-  // of 64.
+  // Makes the memory of a device. `context` must outlive it. Host addresses of
+  // pieces are multiples of 64.
   explicit DeviceMemory(Context& context);
-  // All pieces must be free.
+  // All pieces must have been freed before.
   ~DeviceMemory();
 
   StatusOr<MemoryPiece> Allocate(const VkMemoryRequirements& requirements,
@@ -60,7 +60,7 @@ class DeviceMemory {
   Context& context_;
   uint64_t max_buffer_bytes_ = 0;
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<std::unique_ptr<MemoryBlock>> blocks_;
 };
 

@@ -10,8 +10,9 @@ constexpr VkMemoryPropertyFlags kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
 constexpr VkMemoryPropertyFlags kMappable =
     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr VkMemoryPropertyFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-// Other properties have special meanings: protected, lazily allocated, uncached
-// by the device. Types with a property that is not in this list are not used.
+// Properties of the memory types that are used. Other properties have special
+// meanings: protected, lazily allocated, uncached by the device. Types with a
+// property that is not in this list are not used.
 constexpr VkMemoryPropertyFlags kOrdinary = kLocal | kMappable | kCached;
 
 struct Candidate {
@@ -32,8 +33,8 @@ std::vector<uint32_t> Sorted(std::vector<Candidate> candidates) {
   return numbers;
 }
 
-// `score` rates properties: higher is better, negative means that the type is
-// not used.
+// Returns the memory types, best first. `score` rates a type's properties:
+// higher is better, negative means that the type is not used.
 template <typename Score>
 std::vector<uint32_t> Choose(const VkPhysicalDeviceMemoryProperties& memory,
                              const Score& score) {
@@ -65,8 +66,9 @@ MemoryPlan PlanMemory(const VkPhysicalDeviceMemoryProperties& memory,
                              type == VK_PHYSICAL_DEVICE_TYPE_CPU;
   plan.host_visible = Choose(memory, [&](VkMemoryPropertyFlags flags) {
     if (!Has(flags, kMappable)) return -1;
-    // Reads of uncached memory take a hundred times as long. On a discrete
-    // device the memory that is both local and mapped may be small.
+    // Rates types for memory that the host sees. Reads of uncached memory take
+    // a hundred times as long. On a discrete device the memory that is both
+    // local and mapped may be small.
     return (Has(flags, kCached) ? 2 : 0) +
            (Has(flags, kLocal) == is_one_memory ? 1 : 0);
   });

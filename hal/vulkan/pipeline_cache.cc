@@ -30,7 +30,8 @@ std::string FileName(const VkPhysicalDeviceProperties& properties) {
   return name.append(kSuffix);
 }
 
-// Returns the driver's bytes in a file, or nothing.
+// Returns the driver's bytes in a file, or nothing if the file is not complete
+// or belongs to another driver.
 std::string Unpack(const VkPhysicalDeviceProperties& properties,
                    std::string_view file) {
   FileHeader header;
@@ -40,7 +41,8 @@ std::string Unpack(const VkPhysicalDeviceProperties& properties,
   if (std::memcmp(header.magic, FileHeader().magic, sizeof header.magic) != 0 ||
       header.hash != HashString(contents))
     return "";
-  // The driver compares these too, but some drivers have not.
+  // The driver should compare these fields of its header too, but some drivers
+  // have not done so.
   VkPipelineCacheHeaderVersionOne version;
   if (contents.size() < sizeof version) return "";
   std::memcpy(&version, contents.data(), sizeof version);
@@ -106,7 +108,8 @@ void PipelineCache::Save() {
     return;
   FileHeader header;
   std::string file(sizeof header + size, '\0');
-  // VK_INCOMPLETE: another thread has added something; the rest is valid.
+  // The result VK_INCOMPLETE means that another thread has added something to
+  // the cache; the bytes are valid.
   if (get(context_.device(), cache_.get(), &size, &file[sizeof header]) < 0)
     return;
   file.resize(sizeof header + size);

@@ -24,20 +24,21 @@ namespace ember::hal::vulkan {
 
 class PipelineCache {
  public:
-  // `folder` is shared by all drivers; this one makes "vulkan" in it. If it is
-  // empty, the cache is in memory only. `context` must outlive this object.
+  // Reads the cache's file. `folder` is shared by all drivers; this driver
+  // makes "vulkan" in it. If `folder` is empty, the cache is in memory only.
+  // `context` must outlive this object.
   PipelineCache(Context& context, const std::string& folder);
   ~PipelineCache();
 
-  // Returns null if the driver made no cache.
+  // Returns Vulkan's handle of the cache. Null if the driver made no cache.
   VkPipelineCache handle() const { return cache_.get(); }
 
-  // Notes that a pipeline was made with it. Saves after 1, 2, 4, … pipelines,
-  // so that a process that is killed loses at most half.
+  // Notes that a pipeline was made with the cache. Saves the cache after 1, 2,
+  // 4, … pipelines, so that a process that is killed loses at most half.
   void NoteUse();
 
-  // Largest size of all files of the folder; beyond it the files that were not
-  // used for the longest time are removed.
+  // Largest number of bytes of all files of the folder; beyond it the files
+  // that were not used for the longest time are removed.
   static constexpr int64_t kMaxBytes = int64_t{128} << 20;
 
  private:
@@ -50,7 +51,7 @@ class PipelineCache {
   std::optional<PrivateFolder> folder_;
   OwnedPipelineCache cache_;
 
-  std::mutex mutex_;         // guards what follows
+  std::mutex mutex_;         // guards the members below
   uint64_t saved_hash_ = 0;  // hash of the file's contents
   int64_t uses_ = 0;
 };

@@ -5,7 +5,8 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// Drivers may return results of extensions; results without a row are Internal.
+// A row of the table of results. Drivers may return results of extensions;
+// results without a row are Internal.
 struct Row {
   VkResult result;
   std::string_view name;
@@ -47,7 +48,8 @@ std::string ResultName(VkResult result) {
 }
 
 Status ResultStatus(std::string_view call, VkResult result) {
-  if (result >= 0) return OkStatus();  // VK_INCOMPLETE, VK_TIMEOUT and others
+  // success, or a result such as VK_INCOMPLETE or VK_TIMEOUT
+  if (result >= 0) return OkStatus();
   const Row* const row = Find(result);
   const StatusCode code = row != nullptr ? row->code : StatusCode::kInternal;
   return Status(code, Concat({call, " gave ", ResultName(result)}));

@@ -13,7 +13,8 @@
 
 namespace ember::hal::vulkan {
 
-// Returns "VK_ERROR_DEVICE_LOST"; "VkResult -7" for an unknown result.
+// Returns the name of a result, such as "VK_ERROR_DEVICE_LOST"; "VkResult -7"
+// for an unknown result.
 std::string ResultName(VkResult result);
 
 // Returns OK for VK_SUCCESS and other results that are no errors.

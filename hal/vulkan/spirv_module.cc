@@ -26,11 +26,12 @@ std::optional<std::string_view> Text(std::span<const uint32_t> words) {
 // The declarations that show which variables of an entry point are texel
 // buffers.
 struct Declarations {
-  std::map<uint32_t, uint32_t> formats;   // keyed by image type
-  std::map<uint32_t, uint32_t> pointees;  // keyed by pointer type
-  std::map<uint32_t, uint32_t> images;    // types of variables
-  std::map<uint32_t, uint32_t> bindings;  // by variable
-  std::span<const uint32_t> interface;    // interface of the entry point
+  std::map<uint32_t, uint32_t> formats;  // format of each image type
+  // type that each pointer type points to
+  std::map<uint32_t, uint32_t> pointees;
+  std::map<uint32_t, uint32_t> images;    // image type of each variable
+  std::map<uint32_t, uint32_t> bindings;  // binding of each variable
+  std::span<const uint32_t> interface;    // variables of the entry point
 
   void Note(spv::Op op, std::span<const uint32_t> operands) {
     constexpr auto kConstant =

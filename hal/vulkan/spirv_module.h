@@ -19,7 +19,7 @@
 namespace ember::hal::vulkan {
 
 struct SpirvModule {
-  uint32_t version = 0;  // 0x00010500: 1.5
+  uint32_t version = 0;  // version of SPIR-V: 0x00010500 is 1.5
   std::vector<uint32_t> capabilities;
   // Bindings of the entry point that are texel buffers, in no order, and their
   // format in the module (spv::ImageFormat). They are known for modules from
@@ -37,8 +37,8 @@ struct SpirvModule {
   bool Declares(uint32_t capability) const;
 };
 
-// Returns InvalidArgument if it is no module of this machine's byte order, or
-// has no compute shader of that name.
+// Inspects a module. Returns InvalidArgument if the words are no module of this
+// machine's byte order, or have no compute shader of that name.
 StatusOr<SpirvModule> InspectSpirv(std::span<const uint32_t> words,
                                    std::string_view entry_point);
 

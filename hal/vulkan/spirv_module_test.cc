@@ -42,7 +42,7 @@ TEST(SpirvModuleTest, SaysWhatIsWrong) {
   for (uint32_t& word : swapped) word = __builtin_bswap32(word);
   EXPECT_FALSE(InspectSpirv(swapped, "scale").ok());
   std::vector<uint32_t> stuck = good;
-  stuck[5] &= 0xffff;  // an instruction of no words
+  stuck[5] &= 0xffff;  // makes an instruction of no words
   EXPECT_EQ(Error(stuck, "scale"),
             "expected SPIR-V, found an instruction of 0 words at word 5 of " +
                 std::to_string(good.size()));

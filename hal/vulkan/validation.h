@@ -17,19 +17,20 @@ namespace ember::hal::vulkan {
 
 inline constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
 
-// Warnings and errors so far.
+// Returns the number of warnings and errors so far.
 int64_t ValidationMessageCount();
 
-// For an instance's pNext and its messenger: every warning and error.
+// Returns the description of a messenger for every warning and error, for an
+// instance's pNext and its messenger.
 VkDebugUtilsMessengerCreateInfoEXT MessengerInfo();
 
-// VK_EXT_layer_settings is younger than the headers of Debian 12; names and
-// values are those of Vulkan's registry.
+// The names below belong to VK_EXT_layer_settings, which is newer than the
+// headers of Debian 12. Names and values are those of Vulkan's registry.
 inline constexpr const char* kLayerSettingsExtension = "VK_EXT_layer_settings";
 struct LayerSetting {
   const char* pLayerName = kValidationLayer;
   const char* pSettingName = nullptr;
-  int32_t type = 0;  // VK_LAYER_SETTING_TYPE_BOOL32_EXT
+  int32_t type = 0;  // number of VK_LAYER_SETTING_TYPE_BOOL32_EXT
   uint32_t valueCount = 1;
   const void* pValues = nullptr;
 };
@@ -42,9 +43,9 @@ struct LayerSettings {
 };
 
 // Returns settings for an instance's pNext if the layer has
-// kLayerSettingsExtension. They make it look for missing barriers between
-// dispatches, which layers since 1.3.290 do only on request. Lives as long as
-// the process.
+// kLayerSettingsExtension; else null. They make the layer look for missing
+// barriers between dispatches, which layers since 1.3.290 do only on request.
+// The settings live as long as the process.
 const LayerSettings* SettingsOfValidation();
 
 }  // namespace ember::hal::vulkan

@@ -1,4 +1,5 @@
-// The validation layer finds what other tests are run under it for.
+// Tests that the validation layer finds the mistakes for which other tests run
+// under it.
 #include "hal/vulkan/validation.h"
 
 #include <cstdlib>
@@ -10,8 +11,8 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// Messages for a list of two dispatches, of which the second reads what the
-// first wrote.
+// Returns the number of messages for a list of two dispatches, of which the
+// second reads what the first wrote.
 int64_t MessagesOfTwoDispatches(Device& device, bool with_barrier) {
   const int64_t before = ValidationMessageCount();
   auto a = *device.Allocate(64, MemoryKind::kDeviceLocal);

@@ -1,4 +1,4 @@
-// Fails a test program in which Vulkan's validation layer had something to say.
+// Fails a test program in which Vulkan's validation layer reported a message.
 #include "gtest/gtest.h"
 #include "hal/vulkan/validation.h"
 
@@ -19,7 +19,8 @@ class NoMessages final : public testing::Environment {
 }  // namespace
 }  // namespace ember::hal::vulkan
 
-// The layer takes locks of its own in different orders.
+// Suppresses reports about the layer, which takes locks of its own in different
+// orders.
 extern "C" const char* __tsan_default_suppressions() {
   return "deadlock:libVkLayer_khronos_validation.so\n";
 }

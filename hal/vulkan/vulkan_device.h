@@ -1,11 +1,11 @@
-// The Vulkan driver; README.md here says how it maps and what its limits are.
+// The Vulkan driver; README.md here describes the mapping and the limits.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
 //                          hal::CreateVulkanDevice(0, {}));
 //
-// Executable formats: "spirv". Environment: EMBER_VULKAN_LIBRARY, a loader
-// other than libvulkan.so.1; EMBER_VULKAN_VALIDATION, not empty: as
-// DeviceOptions::validate.
+// Executable formats: "spirv". Environment: EMBER_VULKAN_LIBRARY names a loader
+// other than libvulkan.so.1; a nonempty EMBER_VULKAN_VALIDATION has the effect
+// of DeviceOptions::validate.
 #ifndef EMBER_HAL_VULKAN_VULKAN_DEVICE_H_
 #define EMBER_HAL_VULKAN_VULKAN_DEVICE_H_
 
@@ -17,12 +17,13 @@
 
 namespace ember::hal {
 
-// index: among ListVulkanDevices(). NotFound without a loader, a driver, or
-// that device; the message says what to install.
+// Creates a device. index: its number in ListVulkanDevices(). NotFound without
+// a loader, a driver, or that device; the message says what to install.
 StatusOr<std::shared_ptr<Device>> CreateVulkanDevice(
     int index, const DeviceOptions& options);
 
-// Best first: discrete devices, then integrated, virtual ones, CPUs.
+// Returns the devices, best first: discrete devices, then integrated, virtual
+// ones, CPUs.
 StatusOr<std::vector<DeviceDescription>> ListVulkanDevices();
 
 }  // namespace ember::hal

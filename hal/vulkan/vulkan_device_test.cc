@@ -1,5 +1,5 @@
-// Tests what the conformance suite does not know: Vulkan's own limits, refused
-// modules, the pipeline cache. Runs under the validation layer.
+// Tests Vulkan's own limits, refused modules and the pipeline cache, which the
+// conformance suite does not test. Runs under the validation layer.
 #include "hal/vulkan/vulkan_device.h"
 
 #include <algorithm>
@@ -90,7 +90,8 @@ TEST(VulkanDeviceTest, ReadsTexelBuffers) {
             "bindings, found format 2 of binding 0");
 }
 
-// The kernel with one word changed, found by what is before it.
+// Loads the kernel with one word changed. The words in `before` precede the
+// changed one.
 Status LoadChanged(Device& device, std::vector<uint32_t> before,
                    uint32_t word) {
   const KernelCode code(Kernel::kScale, "spirv");
@@ -137,7 +138,8 @@ TEST(VulkanDeviceTest, RefusesModulesThatItCannotRun) {
 
 TEST(VulkanDeviceTest, ManyBuffersTakeFewAllocations) {
   EMBER_VULKAN_DEVICE(device, {});
-  // Drivers give some thousand; so many buffers must not be the end.
+  // Drivers allow only some thousand allocations. It must be possible to make
+  // more buffers than that.
   std::vector<std::unique_ptr<Buffer>> buffers;
   for (int i = 0; i < 20000; ++i) {
     auto buffer = device->Allocate(64, MemoryKind::kDeviceLocal);
@@ -148,14 +150,14 @@ TEST(VulkanDeviceTest, ManyBuffersTakeFewAllocations) {
 
 class PipelineCacheTest : public testing::Test {
  protected:
-  // A process that runs one kernel.
+  // Makes a device and runs one kernel, as a process would.
   void UseDevice() {
     EMBER_VULKAN_DEVICE(device, {.cache_folder = folder_, .validate = true});
     const KernelCode code(Kernel::kScale, "spirv");
     const auto executable = device->LoadExecutable(code.definition());
     ASSERT_TRUE(executable.ok()) << executable.status().ToString();
   }
-  // The one file there is.
+  // Returns the name of the only file in the folder.
   std::string FileName() {
     auto folder = PrivateFolder::Open(folder_ + "/vulkan");
     EXPECT_TRUE(folder.ok()) << folder.status().ToString();
@@ -176,7 +178,8 @@ TEST_F(PipelineCacheTest, IsKeptAndDamageIsRepaired) {
   EXPECT_TRUE(name.ends_with(".pipelines")) << name;
   const std::string good = *ReadFile(name);
   EXPECT_TRUE(good.starts_with("EMBERVP1"));
-  // Any part of it: what holds the file, the driver's header, its contents.
+  // A damaged file is cut off, or has a changed byte, in each of its parts: the
+  // header of the file, the driver's header, its contents.
   std::vector<std::string> damaged = {"", good.substr(0, 12),
                                       good.substr(0, good.size() - 1)};
   for (size_t at : {size_t{0}, size_t{9}, size_t{20}, good.size() - 1}) {

@@ -31,34 +31,37 @@
 
 namespace ember::jit {
 
-struct CpuModel;  // jit/target/cpu_model.h
+struct CpuModel;  // defined in jit/target/cpu_model.h
 
 struct ScheduleOptions {
   // Allows only primitives that keep rounding (KeepsRounding in
   // jit/schedule/primitives/primitives.h), and no instructions whose rounding
   // the device chooses.
   bool is_exact = false;
-  // The CPU that the schedule is for, if it is for one. Null: the one that the
-  // target's text describes; this machine for what the text leaves open.
+  // The CPU that the schedule is for, if it is for one. Null: the CPU that the
+  // target's text describes; for facts that the text leaves open, this machine.
   const CpuModel* cpu = nullptr;
 };
 
-// Resources for making kernels that outlive them.
+// Resources for making kernels. They must outlive the kernels that are made
+// with them.
 struct BuildContext {
-  // Makes all code that LLVM makes: for CPUs, which may be loaded, and PTX.
+  // Compiles everything for which LLVM makes the code: for CPUs, whose code may
+  // be loaded, and PTX.
   Compiler& compiler;
 };
 
 struct Backend {
-  std::string_view name;  // "vulkan"
+  std::string_view name;  // the name for people: "vulkan"
 
   // True if this back end makes kernels for a target with this text
-  // (base/target_text.h). Rows are asked in order; the first that returns true
-  // serves it.
+  // (base/target_text.h). Rows of the table are asked in order; the first that
+  // returns true serves the target.
   bool (*serves)(std::string_view target);
 
-  // Applies the default schedule. schedule: in the form of its dispatch.
-  // Errors: a reason of jit/decline_reasons.h if it cannot be scheduled.
+  // Applies the default schedule for the target. schedule: must be as the
+  // dispatch is written, without any primitive. Errors: a reason of
+  // jit/decline_reasons.h if the dispatch cannot be scheduled.
   Status (*schedule)(std::string_view target, const ScheduleOptions& options,
                      schedule::Schedule& schedule);
 

@@ -1,4 +1,4 @@
-// The source of a kernel's code.
+// Says where a kernel's code came from: it was compiled, shared or loaded.
 #ifndef EMBER_JIT_BACKEND_CODE_ORIGIN_H_
 #define EMBER_JIT_BACKEND_CODE_ORIGIN_H_
 
@@ -8,8 +8,8 @@ namespace ember::jit {
 
 enum class CodeOrigin : uint8_t {
   kCompiled,
-  kShared,  // shared with an equal nest
-  kLoaded   // from the kernel cache on disk
+  kShared,  // shared with an equal nest of this process
+  kLoaded   // loaded from the kernel cache on disk
 };
 
 }  // namespace ember::jit

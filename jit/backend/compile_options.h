@@ -8,17 +8,17 @@
 namespace ember::jit {
 
 enum class Effort : uint8_t {
-  kFast,  // little optimisation; fast instruction selection if there is one
+  kFast,  // little optimisation, and fast instruction selection if there is one
   kFull
 };
 
 struct CompileOptions {
   Effort effort = Effort::kFull;
-  // Texts to keep for people; nothing runs from these.
+  // Texts to keep for people; they are never run.
   bool keep_llvm = false;
   bool keep_assembly = false;
-  // The target that the code is for: the text of a device whose code LLVM makes
-  // ("sm_90a+shared232448…"); empty: the compiler's CPU.
+  // The target that the code is for: empty means the compiler's CPU; otherwise
+  // the text of a device whose code LLVM makes ("sm_90a+shared232448…").
   std::string target;
 };
 

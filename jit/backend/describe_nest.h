@@ -14,17 +14,18 @@
 
 namespace ember::jit {
 
-// Extents and tasks must depend on constants and parameters only (a check).
+// Returns the image of a nest, without code. Extents and numbers of tasks must
+// depend on constants and parameters only (a check).
 vm::KernelImage DescribeNest(const loops::LoopNest& nest);
 
-// Does the same for a nest that was made for the request. Adds its target, tier
-// and shape, and which inputs may be overwritten.
+// Does the same as DescribeNest for a nest that was made for the request. Adds
+// the request's target, tier and shape, and which inputs may be overwritten.
 vm::KernelImage DescribeKernel(const vm::KernelRequest& request,
                                const loops::LoopNest& nest,
                                double error_growth);
 
-// Makes the complete image: with this code of the nest, and the number of loop
-// iterations if the device limits it.
+// Makes the complete image: with the code of the nest, and with the formulas
+// for the number of loop iterations if the device limits it.
 vm::KernelImage ImageOf(const vm::KernelRequest& request,
                         const loops::LoopNest& nest, double error_growth,
                         vm::KernelCode code);

@@ -23,26 +23,28 @@ namespace ember::jit {
 
 class FormulaBuilder {
  public:
-  // Appends to `formulas`. Both operands outlive this.
+  // Makes a builder that appends formulas of the pool's expressions to
+  // `formulas`. The pool and `formulas` must outlive the builder.
   FormulaBuilder(const tensor::ExpressionPool& pool,
                  std::vector<tensor::Instruction>& formulas)
       : pool_(pool), formulas_(formulas) {}
 
-  // Returns the formula of an expression of constants and parameters only (a
-  // check).
+  // Returns the number of the formula of an expression. It may contain
+  // constants and parameters only (a check).
   uint32_t Add(tensor::NodeId root);
 
-  // These formulas are of type i64.
+  // These functions return the numbers of formulas of type i64.
   uint32_t Constant(int64_t value);
   uint32_t Parameter(size_t number);
   uint32_t Apply(tensor::Opcode opcode, uint32_t a, uint32_t b);
-  // Returns a where x is below y, else b.
+  // Returns the formula that is a where x is below y, and b elsewhere.
   uint32_t IfLess(uint32_t x, uint32_t y, uint32_t a, uint32_t b);
   std::optional<int64_t> ConstantOf(uint32_t formula) const;
 
  private:
   void Append(tensor::NodeId id, const tensor::Node& node);
-  // Returns the number of the instruction, which is appended if it is new.
+  // Returns the number of the instruction in `formulas`, to which it is
+  // appended if it is new.
   uint32_t Find(const tensor::Instruction& in);
 
   const tensor::ExpressionPool& pool_;

@@ -24,9 +24,10 @@
 
 namespace ember::jit {
 
-// The kernel keeps the nest's code alive, which kernels of equal nests may
-// share (jit/cache/caching_compiler.h). constants:
-// CpuKernelDefinition::constants, which must live until the kernel is created.
+// Returns the definition of a kernel with the nest's code. The kernel keeps the
+// code alive, which kernels of equal nests may share
+// (jit/cache/caching_compiler.h). constants: CpuKernelDefinition::constants,
+// which must live until the kernel is created.
 vm::CpuKernelDefinition DefineKernel(
     vm::KernelImage image, std::unique_ptr<CompiledNest> code,
     std::vector<std::span<const uint8_t>> constants, std::string description);

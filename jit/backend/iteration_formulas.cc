@@ -17,13 +17,14 @@ using loops::Statement;
 using tensor::Node;
 using tensor::Opcode;
 
-// Sums and multiples of parameters up to kMaxParameter, by factors up to
-// kMaxFactor, do not wrap. A call with larger ones counts as one of very many
-// iterations.
+// Limits with which sums and multiples of parameters do not wrap: the largest
+// parameter, and the largest factor. A call with larger numbers counts as one
+// of very many iterations.
 constexpr int64_t kMaxParameter = int64_t{1} << 40;
 constexpr int64_t kMaxFactor = int64_t{1} << 16;
 
-// Formulas of the lowest and highest value; empty: not known.
+// Formulas of the lowest and the highest value of an expression; empty: not
+// known.
 struct Range {
   std::optional<uint32_t> low, high;
 };
@@ -52,7 +53,8 @@ class Counter {
   uint32_t AtLeast(uint32_t value, int64_t least) {
     return Apply(Opcode::kMaximum, value, Constant(least));
   }
-  // These combine counts, which are at most kMaxIterations: neither wraps.
+  // These functions combine counts, which are at most kMaxIterations, so that
+  // neither the sum nor the product wraps.
   uint32_t Sum(uint32_t a, uint32_t b) {
     return AtMost(Apply(Opcode::kAdd, a, b), kMaxIterations);
   }
@@ -66,7 +68,8 @@ class Counter {
     return formulas_.IfLess(Constant(kMaxParameter), parameter, many, small);
   }
 
-  // The same counts as in jit/loops/iterations.cc.
+  // Numbers of iterations of an invocation that runs a block, and of one that
+  // is masked off meanwhile, as in jit/loops/iterations.cc.
   struct Turns {
     uint32_t on, off;
   };
@@ -110,7 +113,7 @@ class Counter {
     return true;
   }
 
-  // Returns the range of an i64.
+  // Returns the range of an i64 expression.
   Range RangeOf(NodeId root) {
     for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
       if (ranges_.contains(id)) continue;
@@ -143,7 +146,8 @@ class Counter {
     if (!a || !b) return std::nullopt;
     return Apply(opcode, *a, *b);
   }
-  // Returns what is known of a minimum or maximum if only one operand is known.
+  // Combines bounds of the operands of a minimum or maximum. If only one bound
+  // is known, returns that one.
   std::optional<uint32_t> Either(Opcode opcode, std::optional<uint32_t> a,
                                  std::optional<uint32_t> b) {
     return a && b ? Both(opcode, a, b) : a ? a : b;
@@ -151,7 +155,7 @@ class Counter {
 
   Range Derive(const Node& node) {
     is_derived_ = true;
-    // The ranges of operands of an axis or a load may not be known yet.
+    // For an axis or a load, the ranges of operands may not have been computed.
     const auto operand = [&](size_t i) {
       const auto found = i < node.operands.size()
                              ? ranges_.find(node.operands[i])
@@ -218,7 +222,7 @@ class Counter {
   const loops::LoopNest& nest_;
   FormulaBuilder formulas_;
   std::unordered_map<NodeId, Range> ranges_;
-  bool is_derived_ = false;  // a range was derived from others
+  bool is_derived_ = false;  // true once a range was derived from others
 };
 
 }  // namespace

@@ -24,7 +24,8 @@ namespace ember::jit {
 
 inline constexpr int64_t kMaxIterations = int64_t{1} << 31;
 
-// image: DescribeNest of the nest. Adds to its formulas.
+// Adds the formulas for the number of iterations to the image, which must be
+// DescribeNest of the nest.
 void AddIterations(const loops::LoopNest& nest, vm::KernelImage& image);
 
 }  // namespace ember::jit

@@ -18,17 +18,17 @@
 
 namespace ember::jit {
 
-// Code at one of its stages: LLVM IR, assembly, PTX, disassembled SPIR-V.
+// The code at one of its stages: LLVM IR, assembly, PTX, disassembled SPIR-V.
 struct CodeText {
-  // for a file with this text: ".ll", ".s", ".ptx", ".spvasm"
+  // extension of a file with this text: ".ll", ".s", ".ptx", ".spvasm"
   std::string extension;
   std::string text;
 };
 
 struct KernelReport {
-  // Set by the caller: if schedule and nest, and the texts of the code, are
-  // kept, and a schedule to replay instead of the default one (empty: the
-  // default one).
+  // Set by the caller. keep_text: true to keep schedule and nest;
+  // keep_code_text: true to keep the texts of the code; given_schedule: a
+  // schedule to replay instead of the default one (empty: the default one).
   bool keep_text = false;
   bool keep_code_text = false;
   std::string given_schedule;
@@ -37,18 +37,19 @@ struct KernelReport {
   bool is_exact = false;
 
   std::string schedule, nest;
-  std::vector<CodeText> code;  // in the order in which they were made
-  double schedule_ms = 0;      // schedule and loop nest
+  // texts of the code in the order in which they were made
+  std::vector<CodeText> code;
+  double schedule_ms = 0;  // time for the schedule and the loop nest
   double optimize_ms = 0;
-  double codegen_ms = 0;  // includes the device's driver
+  double codegen_ms = 0;  // time for the code, including the device's driver
   double pack_ms = 0;
   int64_t code_bytes = 0;
-  double error_growth = 1;  // vm::Kernel::error_growth
+  double error_growth = 1;  // as vm::Kernel::error_growth
   CodeOrigin origin = CodeOrigin::kCompiled;
 };
 
-// Returns "compiled in 12.3 ms, 2 phases, 4.5 kB of code", the begin of
-// vm::Kernel::Describe.
+// Returns the begin of vm::Kernel::Describe: "compiled in 12.3 ms, 2 phases,
+// 4.5 kB of code".
 std::string Summary(const KernelReport& report, size_t phases);
 
 }  // namespace ember::jit

@@ -23,10 +23,11 @@ using NestLayout = vm::KernelLayout;
 
 class NestHeader {
  public:
-  // alignment: that of offsets.
+  // alignment: alignment in bytes of the buffers' offsets.
   explicit NestHeader(const loops::LoopNest& nest, int64_t alignment = 64);
 
-  // Returns kResourceExhausted for absurdly large layouts.
+  // Returns the layout for these parameters. Returns kResourceExhausted for
+  // absurdly large layouts.
   StatusOr<NestLayout> LayoutFor(std::span<const int64_t> parameters) const {
     return vm::LayOutKernel(image_, parameters, alignment_);
   }

@@ -45,58 +45,63 @@ struct CompiledNest {
   CodeOrigin origin = CodeOrigin::kCompiled;
   // Set if the code is not loaded; else empty.
   vm::KernelCode code;
-  std::shared_ptr<const vm::CodeMemory> memory;  // holds the functions
-  std::vector<vm::PhaseFunction> prologue;       // one per phase of the nest
+  // memory that holds the functions
+  std::shared_ptr<const vm::CodeMemory> memory;
+  // one function per phase of the nest
+  std::vector<vm::PhaseFunction> prologue;
   std::vector<vm::PhaseFunction> phases;
   int64_t code_bytes = 0;
-  double optimize_ms = 0;  // LLVM's passes
-  double codegen_ms = 0;   // instruction selection, relocation, loading
-  std::string llvm;        // if asked for
-  std::string assembly;    // or PTX
+  double optimize_ms = 0;  // time of LLVM's passes
+  // time of instruction selection, relocation and loading
+  double codegen_ms = 0;
+  std::string llvm;      // LLVM IR, if it was asked for
+  std::string assembly;  // assembly or PTX, if it was asked for
 };
 
 class Compiler {
  public:
   virtual ~Compiler() = default;
 
-  // The nest must be verified. Returns kUnimplemented with a reason of
-  // jit/decline_reasons.h for nests that this back end leaves to tier 0.
+  // Compiles the nest, which must be verified, and loads the code. Returns
+  // kUnimplemented with a reason of jit/decline_reasons.h for nests that this
+  // back end leaves to tier 0.
   virtual StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) = 0;
 };
 
-// A compiler whose two steps can be used separately.
+// A compiler whose two steps, making the code and loading it, can be used
+// separately.
 class ObjectCompiler : public Compiler {
  public:
-  // Does both steps.
+  // Compiles the nest and loads the code.
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 
-  // Everything that object code depends on in addition to the nest and the
-  // effort: the CPU that it is for, and the exact builds of LLVM and of this
-  // compiler. Empty if those were linked without build ids and so are not
-  // known.
+  // Returns a text that contains everything that object code depends on in
+  // addition to the nest and the effort: the CPU that it is for, and the exact
+  // builds of LLVM and of this compiler. Empty if those were linked without
+  // build ids and so are not known.
   virtual const std::string& identity() const = 0;
 
-  // Returns an object file of the processor. `figures`, which may be null, gets
-  // the times and texts. Errors are those of Compile.
+  // Returns an object file for the compiler's processor. `figures`, which may
+  // be null, gets the times and texts. Errors are those of Compile.
   virtual StatusOr<std::string> CompileToObject(const loops::LoopNest& nest,
                                                 const CompileOptions& options,
                                                 CompiledNest* figures) = 0;
 
-  // Does the same with all relocations resolved, or returns a module for a
-  // device.
+  // Compiles the nest as CompileToObject does, and resolves all relocations.
+  // For a device, returns a module.
   virtual StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
                                                  const CompileOptions& options,
                                                  CompiledNest* figures) = 0;
 
-  // If the compiler asks another process: ends current and later calls with
-  // kCancelled.
+  // Ends current and later calls with kCancelled, if the compiler asks another
+  // process. Otherwise does nothing.
   virtual void Stop() {}
 };
 
-// Loads verified code for this machine, of a nest with this number of phases in
-// its prologue. What the code does is not checked, and it will be run. A
+// Loads verified code for this machine, of a nest with `prologue_count` phases
+// in its prologue. What the code does is not checked, and it will be run. A
 // device's code is kept as it is.
 StatusOr<std::unique_ptr<CompiledNest>> LoadCode(const vm::KernelCode& code,
                                                  size_t prologue_count);

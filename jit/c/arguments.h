@@ -21,7 +21,7 @@
 
 namespace ember::jit::c {
 
-// Returns the name with all but letters, digits and '_' replaced.
+// Returns the name with all characters but letters, digits and '_' replaced.
 std::string Identifier(std::string_view name);
 
 class Arguments {
@@ -29,13 +29,15 @@ class Arguments {
   Arguments(const loops::LoopNest& nest, SourceBuilder& builder)
       : nest_(nest), c_(builder) {}
 
-  // Returns "int32_t NAME(const int64_t *parameters, …)".
+  // Returns the heading of a phase's function: "int32_t NAME(const int64_t
+  // *parameters, …)".
   static std::string Heading(const std::string& name);
 
   std::string Parameter(uint64_t number);
-  // Returns a pointer to the first element, or an array of the function.
+  // Returns the name of a pointer to the buffer's first element, or of an array
+  // of the function.
   std::string Buffer(uint32_t number);
-  // variable: an Axis node.
+  // Returns the name of a loop variable. variable: an Axis node.
   std::string Variable(loops::NodeId variable) const;
 
  private:

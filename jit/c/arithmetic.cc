@@ -20,18 +20,18 @@ std::string Infix(const Operation& op, std::string_view sign) {
   return Concat({op.a, " ", sign, " ", op.b});
 }
 
-// True if C computes in the type as nests do.
+// True if arithmetic of the type wraps in C, as it does in nests.
 bool WrapsByItself(DType type) {
   return type == DType::kU32 || type == DType::kU64;
 }
 
-// Casts the value back to the operation's type.
+// Returns the value, cast back to the operation's type.
 std::string Narrowed(const Operation& op, std::string_view value) {
   if (WrapsByItself(op.type)) return std::string(value);
   return Concat({"(", TypeOf(op.type), ")(", value, ")"});
 }
 
-// Computes the operation without a sign.
+// Returns the operation as one on unsigned integers, which wrap.
 std::string Wrapping(const Operation& op, std::string_view sign) {
   if (WrapsByItself(op.type)) return Infix(op, sign);
   const std::string_view wide = WrappingTypeOf(op.type);
@@ -43,20 +43,22 @@ std::string OfFloat(const Operation& op, std::string_view function) {
   return Concat({function, op.type == DType::kF64 ? "(" : "f(", op.a, ")"});
 }
 
-// Returns the number of bits to shift by; too large a number must not be
-// undefined.
+// Returns the number of bits to shift by. It is masked, because a shift by too
+// many bits is undefined in C.
 std::string ShiftOf(const Operation& op) {
   const int bits = 8 * DTypeByteSize(op.type);
   if (op.known_b && *op.known_b >= 0 && *op.known_b < bits) return op.b;
   return Concat({"((uint32_t)", op.b, " & ", bits - 1, ")"});
 }
 
-// Returns a sum, difference or product.
+// Returns a sum, difference or product as an expression of C, given the
+// operator's sign.
 std::string Sum(const Operation& op, std::string_view sign) {
   return IsFloat(op.type) || op.fits ? Infix(op, sign) : Wrapping(op, sign);
 }
 
-// A literal may be of a shorter type.
+// Returns a shift to the right. The operand is cast, because a literal may be
+// of a shorter type.
 std::string ShiftedRight(const Operation& op, std::string_view bits) {
   const std::string_view type = TypeOf(op.type);
   return Narrowed(op, Concat({"(", type, ")", op.a, " >> ", bits}));
@@ -161,7 +163,8 @@ std::string Arithmetic::Floor(const Operation& op) {
 std::string Arithmetic::Ceil(const Operation& op) {
   return OfFloat(op, "ceil");
 }
-// nearbyint rounds ties to even in C's default rounding mode.
+// Returns the rounding of ties to even: nearbyint does that in C's default
+// rounding mode.
 std::string Arithmetic::Round(const Operation& op) {
   return OfFloat(op, "nearbyint");
 }
@@ -172,7 +175,7 @@ std::string Arithmetic::Sqrt(const Operation& op) {
   return OfFloat(op, "sqrt");
 }
 
-// jit/math replaces these by other instructions.
+// Legalisation has replaced these instructions by others (jit/math).
 #define EMBER_EXPANDED(name) \
   std::string Arithmetic::name(const Operation& op) { return Replaced(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
@@ -204,7 +207,7 @@ std::string Arithmetic::Remainder(const Operation& op) {
   return op.is_raw ? Narrowed(op, Infix(op, "%")) : Replaced(op);
 }
 
-// If it is not raw, the divisor must be a constant power of two.
+// Unless the division is raw, the divisor must be a constant power of two.
 std::string Arithmetic::FloorDivide(const Operation& op) {
   if (op.is_raw) return Wrapping(op, "/");
   const auto shift = ShiftOfPower(op);
@@ -246,7 +249,8 @@ std::string Arithmetic::ShiftLeft(const Operation& op) {
                               ShiftOf(op)}));
 }
 
-// All compilers shift negative numbers arithmetically.
+// Returns a shift to the right: all C compilers shift negative numbers
+// arithmetically.
 std::string Arithmetic::ShiftRight(const Operation& op) {
   if (!op.is_raw) return Replaced(op);
   return ShiftedRight(op, ShiftOf(op));

@@ -31,17 +31,18 @@ class Arithmetic {
  public:
   struct Operation {
     tensor::Opcode opcode = tensor::Opcode::kAdd;
-    bool is_raw = false;  // jit/loops/raw.h
+    bool is_raw = false;  // true for a raw instruction (jit/loops/raw.h)
     DType type = DType::kF32;
     std::string a;
     std::string b;
-    // True if operands and result have 32 bits and a sum stays in that range.
+    // True if operands and result have 32 bits and a sum does not overflow
+    // them.
     bool fits = false;
-    // The value of b if it is an integer or bool constant.
+    // The value of operand b if it is a constant of an integer type or bool.
     std::optional<int64_t> known_b;
   };
 
-  // error: gets the first reason why code cannot be made.
+  // Makes an emitter. error: gets the first reason why code cannot be made.
   explicit Arithmetic(Status& error) : error_(error) {}
 
   // Emits a row of the groups kUnary, kClassify, kBinary or kCompare.
@@ -55,7 +56,7 @@ class Arithmetic {
                        bool fits = false);
 
  private:
-  // Each row has a function.
+  // Each row of the instruction table has a function of its name.
 #define EMBER_ROW(name, ...) std::string name(const Operation& op);
   EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
   EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)

@@ -20,7 +20,7 @@ std::string CastTo(DType from, DType to, const std::string& value) {
 std::optional<std::string> Cast(DType from, DType to, bool is_raw,
                                 const std::string& value) {
   if (from == to) return value;
-  // A bf16 is the upper half of an f32.
+  // A bf16 has the bits of the upper half of an f32.
   if (from == DType::kBF16 && to == DType::kF32)
     return Concat({"ember_f32_of_u32((uint32_t)", value, " << 16)"});
   if (from == DType::kF32 && to == DType::kBF16 && is_raw)

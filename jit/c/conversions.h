@@ -15,11 +15,12 @@
 
 namespace ember::jit::c {
 
-// Returns nothing for a cast that legalisation replaces.
+// Returns the cast as an expression of C; nothing for a cast that legalisation
+// replaces.
 std::optional<std::string> Cast(DType from, DType to, bool is_raw,
                                 const std::string& value);
 
-// The types have one size.
+// Returns the bits of the value as another type. Both types have the same size.
 std::string Bitcast(DType from, DType to, const std::string& value);
 
 }  // namespace ember::jit::c

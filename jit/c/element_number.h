@@ -20,7 +20,8 @@ namespace ember::jit::c {
 
 class ElementNumber {
  public:
-  // term: has type size_t and is not a sum.
+  // Adds coefficient * term. term: an expression that has type size_t and is
+  // not a sum.
   void Add(std::string term, int64_t coefficient);
   void Add(int64_t constant);
   void MultiplyBy(int64_t factor);

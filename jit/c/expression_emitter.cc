@@ -30,7 +30,7 @@ void ExpressionEmitter::EnterLoop(NodeId variable, const std::string& begin,
                                   const std::string& end) {
   placement_.EnterLoop(variable);
   const std::string name = arguments_.Variable(variable);
-  // The variable also takes the value after the last one.
+  // The variable must be able to hold the number after its last value, too.
   const bool is_short = facts_.RangeOf(variable).high < INT32_MAX;
   const char* const type = is_short ? "int32_t" : "int64_t";
   Push(false, Concat({"for (", type, " ", name, " = ", begin, "; ", name, " < ",
@@ -95,8 +95,8 @@ std::string ExpressionEmitter::Emit(NodeId id) {
   return name;
 }
 
-// A value that is the same in all lanes is loaded before the loop over them: at
-// least one lane is active there.
+// Returns the value of a node with loads. A value that is the same in all lanes
+// is loaded before the loop over the lanes: at least one lane is active there.
 std::string ExpressionEmitter::EmitLoaded(NodeId id, const Node& node) {
   const bool is_of_lane = lane_loop_ && VariesByLane(id);
   auto& loaded = is_of_lane ? loaded_in_lane_ : loaded_;
@@ -121,7 +121,7 @@ std::string ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
       return Element(node.buffer, node.operands);
     case Opcode::kPad:
       return EmitPad(node);
-    case Opcode::kConstant:  // Emit
+    case Opcode::kConstant:  // Emit handles these
     case Opcode::kParameter:
     case Opcode::kAxis:
       break;
@@ -161,7 +161,7 @@ bool ExpressionEmitter::IsShort(NodeId id) const {
 }
 
 bool ExpressionEmitter::IsShortOperation(NodeId id, const Node& node) const {
-  // The meaning of these operations depends on the type.
+  // Shifts and bitcasts have another result in 32 bits.
   if (node.opcode == Opcode::kShiftLeft || node.opcode == Opcode::kShiftRight ||
       node.opcode == Opcode::kBitcast)
     return false;

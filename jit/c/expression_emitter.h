@@ -38,8 +38,8 @@ namespace ember::jit::c {
 
 using loops::NodeId;
 
-// A vector loop around the code. Its statements run one by one, each in a loop
-// over all lanes.
+// The vector loop around the code. Its statements run one by one, each in a
+// loop over all lanes.
 struct Lanes {
   NodeId variable = 0;
   int64_t extent = 0;
@@ -75,7 +75,7 @@ class ExpressionEmitter {
     emit();
     LeaveLanes();
   }
-  // Returns the number of the lane, in such a loop.
+  // Returns the number of the lane in a loop that ForEachLane makes.
   std::string Lane() const { return arguments_.Variable(lanes_->variable); }
   bool VariesByLane(NodeId id) {
     return lanes_ && placement_.DependsOn(id, lanes_->variable);
@@ -84,7 +84,7 @@ class ExpressionEmitter {
 
   // --- values ---
 
-  // From here on, loaded values may have changed.
+  // Forgets the values of loads, because memory may have changed since.
   void BeginStatement() { loaded_.clear(); }
   std::string Emit(NodeId id);
   // Returns the number of the element in its buffer, in row-major order.
@@ -107,7 +107,8 @@ class ExpressionEmitter {
   void Push(bool is_branch, std::string heading);
   void EnterLanes();
   void LeaveLanes();
-  // Returns the node as an expression of variables.
+  // Returns the node's value as an expression of C, in terms of variables for
+  // its operands.
   std::string EmitNode(NodeId id, const tensor::Node& node);
   std::string EmitArithmetic(NodeId id, const tensor::Node& node);
   std::string EmitPad(const tensor::Node& node);
@@ -116,9 +117,11 @@ class ExpressionEmitter {
   // Declares the node's variable at the given place.
   std::string Declare(NodeId id, const tensor::Node& node, int depth,
                       Part part);
-  // True if the node is an i64 that is held in 32 bits, since its values fit.
+  // True if the node is an i64 that is held in 32 bits, since all its values
+  // fit.
   bool IsShort(NodeId id) const;
-  // True if it can be computed in 32 bits.
+  // True if the node's operation gives the same result when it is computed in
+  // 32 bits.
   bool IsShortOperation(NodeId id, const tensor::Node& node) const;
   bool IsProvedInBounds(NodeId index, NodeId extent) const;
 
@@ -131,10 +134,12 @@ class ExpressionEmitter {
   loops::Placement placement_;
   std::vector<Scope> scopes_;
   std::optional<Lanes> lanes_;
-  // Loaded values of the statement, and of a loop over lanes in it.
+  // Loaded values of the current statement, and those of a loop over lanes in
+  // it.
   std::unordered_map<NodeId, std::string> loaded_;
   std::unordered_map<NodeId, std::string> loaded_in_lane_;
-  // Depth of the block around the loop over lanes, if there is one.
+  // Depth of the block around the loop over lanes; not set outside of such a
+  // loop.
   std::optional<int> lane_loop_;
 };
 

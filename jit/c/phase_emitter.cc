@@ -15,7 +15,8 @@ using loops::Statement;
 
 namespace {
 
-// Largest number of lines; compilers for small processors still accept it.
+// Largest number of lines of a phase that compilers for small processors
+// accept.
 constexpr int64_t kMaxLines = 30000;
 
 class PhaseEmitter {
@@ -47,7 +48,7 @@ class PhaseEmitter {
 StatusOr<std::string> PhaseEmitter::Run(const loops::Phase& phase,
                                         const std::string& name) {
   expressions_.EnterFunction(name);
-  // A phase may leave some of them unused.
+  // A phase may leave some of its function's arguments unused.
   c_.LineAt(0, Part::kBegin, "(void)parameters, (void)buffers, (void)failure;");
   expressions_.EnterLoop(phase.task, "begin", "end");
   EmitBlock(phase.body);
@@ -81,7 +82,8 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
       return stores_.Emit(statement.stores);
     case Statement::Kind::kCheck:
       return EmitCheck(statement);
-    // C has no prefetches, and asynchronous stores are done at once.
+    // C has no prefetches, and asynchronous stores are done at once, so nothing
+    // is awaited.
     case Statement::Kind::kPrefetch:
     case Statement::Kind::kAwait:
       return;
@@ -94,8 +96,10 @@ void PhaseEmitter::EmitFor(const Statement& statement) {
   switch (statement.loop) {
     case LoopKind::kVector:
       return EmitVector(statement);
-    // Compilers decide best what to unroll. If the code asks them to unroll all
-    // of a register tile, they do so before they look for vectors.
+    // Loops that are unrolled, of dot products or of invocations are emitted as
+    // ordinary loops: C compilers decide best what to unroll. If the code asks
+    // them to unroll all of a register tile, they do so before they look for
+    // vectors.
     case LoopKind::kUnrolled:
     case LoopKind::kDot:
     case LoopKind::kSerial:
@@ -133,8 +137,8 @@ void PhaseEmitter::EmitIf(const Statement& statement) {
   expressions_.Leave();
 }
 
-// The body is in a branch for some lane being active, so it may load values
-// that all lanes share.
+// Emits the body in a branch that runs if some lane is active. So the body may
+// load values that all lanes share.
 void PhaseEmitter::EmitLanesIf(const Statement& statement) {
   const Lanes around = *expressions_.lanes();
   const std::string mask = c_.NewName();

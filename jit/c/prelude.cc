@@ -3,8 +3,8 @@
 namespace ember::jit::c {
 namespace {
 
-// Expressions are computed as they are written, and rounded at each step. GCC
-// does not know FP_CONTRACT.
+// The begin of a file. With these settings expressions are computed as they are
+// written, and rounded at each step. GCC does not know FP_CONTRACT.
 constexpr std::string_view kBegin =
     R"(/* Written by Ember. C11; floats have to be those of IEEE 754. */
 #include <float.h>

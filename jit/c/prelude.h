@@ -12,8 +12,8 @@
 
 namespace ember::jit::c {
 
-// Returns the functions after everything that they use: a file that C11
-// compiles by itself.
+// Returns a file that C11 compiles by itself: everything that the functions
+// use, and then the functions.
 std::string CompleteFile(std::string_view functions);
 
 }  // namespace ember::jit::c

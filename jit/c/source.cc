@@ -14,7 +14,7 @@
 namespace ember::jit::c {
 namespace {
 
-// C compilers distinguish names by at least this many characters.
+// Number of characters by which C compilers distinguish names at least.
 constexpr size_t kMaxCharacters = 31;
 
 std::string PrefixOf(const loops::LoopNest& nest) {

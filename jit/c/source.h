@@ -21,15 +21,16 @@
 namespace ember::jit::c {
 
 struct Source {
-  // Definitions; jit/c/prelude.h has the functions that they use.
+  // Definitions of the functions; jit/c/prelude.h has the functions that they
+  // call.
   std::string functions;
-  // Names of the functions.
+  // Names of the functions of the phases.
   std::vector<std::string> prologue;
   std::vector<std::string> phases;
 };
 
-// The nest must be verified. Errors: kUnimplemented with a reason of
-// jit/decline_reasons.h if this back end does not support the nest.
+// Returns the nest as C. It must be verified. Errors: kUnimplemented with a
+// reason of jit/decline_reasons.h if this back end does not support the nest.
 StatusOr<Source> EmitSource(const loops::LoopNest& nest);
 
 }  // namespace ember::jit::c

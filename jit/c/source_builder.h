@@ -26,25 +26,26 @@ enum class Part : uint8_t { kBegin, kEnd };
 
 class SourceBuilder {
  public:
-  // heading: the text before the brace. The first block is the function's.
+  // Begins a block. heading: the text before the brace. The first block is the
+  // function's.
   void Enter(std::string heading);
   void Leave();
-  // Depth of the innermost block; that of the function is 0.
+  // Returns the depth of the innermost block; that of the function is 0.
   int depth() const { return static_cast<int>(blocks_.size()) - 1; }
 
-  // Adds a line at the end of the innermost block, or to a part of one around
-  // it.
+  // Adds a line at the end of the innermost block, or to a part of a block
+  // around it.
   void Line(std::string_view text) { LineAt(depth(), Part::kEnd, text); }
   void LineAt(int depth, Part part, std::string_view text);
-  // Declares a constant variable there and returns its name.
+  // Declares a constant variable at that place and returns its name.
   std::string Declare(int depth, Part part, std::string_view type,
                       std::string_view value);
   // Returns a name that no other variable has.
   std::string NewName() { return "v" + std::to_string(++names_); }
 
-  // Number of lines of all blocks so far.
+  // Number of lines that were added to all blocks so far.
   int64_t lines() const { return lines_; }
-  // Returns the function, when all blocks are left.
+  // Returns the text of the function. All blocks must have been left.
   std::string Take() { return std::move(done_); }
 
  private:

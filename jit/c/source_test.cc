@@ -29,7 +29,7 @@ Source SourceOf(const std::string& text) {
   return source.ok() ? *std::move(source) : Source();
 }
 
-// Returns the function without its heading.
+// Returns the first function without its heading.
 std::string BodyOf(const Source& source) {
   return source.functions.substr(source.functions.find("  const"));
 }
@@ -66,7 +66,8 @@ loops @scale<N>(%x: input f32[N, 8], %s: input f32[N], %y: output f32[N, 8]) {
 )");
 }
 
-// Small processors have no arithmetic of 64 bits.
+// Values that fit 32 bits are computed in 32, because small processors have no
+// arithmetic of 64 bits.
 TEST(CSource, ComputesIn32BitsWhatFits) {
   EXPECT_THAT(SourceOf(R"(
 loops @small(%x: input f32[6], %y: output f32[4, 6]) {

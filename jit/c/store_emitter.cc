@@ -37,7 +37,8 @@ void StoreEmitter::EmitLanes(const std::vector<Store>& stores) {
       for (const Store& store : stores) Write(Prepare(store));
     });
   }
-  // The second loop computes values without loads itself.
+  // The arrays between several loops hold loaded values only: the last loop
+  // computes values without loads itself.
   std::vector<Pending> all(stores.size());
   const std::string count = Concat({"[", expressions_.lanes()->extent, "]"});
   const auto declare = [&](std::string_view type) {

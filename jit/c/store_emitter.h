@@ -40,7 +40,7 @@ class StoreEmitter {
 
   Pending Prepare(const loops::Store& store);
   void EmitLanes(const std::vector<loops::Store>& stores);
-  // True if no store changes what the statement loads.
+  // True if no store of the statement changes what the statement loads.
   bool IsApart(const std::vector<loops::Store>& stores) const;
   bool PositionHasLoad(const loops::Store& store);
   void Write(const Pending& pending);

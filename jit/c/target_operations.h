@@ -23,7 +23,7 @@ inline constexpr legalise::TargetOperations kOperations = {
     .saturating_casts = false,
     // fmin ignores NaNs, but most compilers call a function for it.
     .number_extremes = false,
-    // These are floor, ceil, trunc and nearbyint.
+    // Rounding calls floor, ceil, trunc and nearbyint.
     .rounding_f32 = true,
     .rounding_f64 = true,
     // Many small processors have f32 only.

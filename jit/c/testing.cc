@@ -19,9 +19,9 @@ namespace ember::jit::c {
 namespace {
 
 constexpr char kDefaultCommand[] = "cc -O1";
-// Registers of a nest may start with any value, stored values may never be
-// read, and conditions may always hold. GCC ignores warning options that it
-// does not know.
+// Options that turn off some warnings: registers of a nest may start with any
+// value, stored values may never be read, and conditions may always hold. GCC
+// ignores warning options that it does not know.
 constexpr char kOptions[] =
     " -std=c11 -Wall -Wextra -Werror -Wno-unused -Wno-maybe-uninitialized "
     "-Wno-uninitialized -Wno-type-limits -Wno-tautological-compare "
@@ -50,7 +50,8 @@ class LoadedNest final : public CompiledNest {
   void* const library_;
 };
 
-// Runs the command in a shell and writes its output to `log`.
+// Runs the command in a shell and writes its output to the file `log`. Returns
+// true if it succeeds.
 bool Runs(const std::string& command, const std::string& log) {
   return std::system(Concat({command, " >'", log, "' 2>&1"}).c_str()) == 0;
 }

@@ -19,14 +19,14 @@
 
 namespace ember::jit::c {
 
-// Returns the command that calls the compiler.
+// Returns the command that calls the C compiler.
 std::string TestCompilerCommand();
-// Returns an empty string, or that there is no compiler.
+// Returns an empty string, or a message that there is no compiler.
 std::string MissingCompiler();
 
-// The functions live as long as the result. `assembly` is the file of C. Errors
-// are those of EmitSource; kInternal with the compiler's message if it refuses
-// the C.
+// Compiles the nest and loads the functions, which live as long as the result.
+// `assembly` of the result is the file of C. Errors are those of EmitSource;
+// kInternal with the compiler's message if it refuses the C.
 StatusOr<std::unique_ptr<CompiledNest>> CompileHere(
     const loops::LoopNest& nest);
 

@@ -10,7 +10,7 @@
 namespace ember::jit::c {
 namespace {
 
-// C computes literals up to this exactly without a suffix.
+// Largest integer literal that has a type of C without a suffix.
 constexpr int64_t kMaxPlain = INT32_MAX;
 
 std::string IntegerLiteral(int64_t value) {
@@ -20,7 +20,8 @@ std::string IntegerLiteral(int64_t value) {
                    : Concat({"INT64_C(", value, ")"});
 }
 
-// Returns the shortest form that is exact and that C11 reads: hexadecimal.
+// Returns the shortest text of the number that is exact and that C11 reads: a
+// hexadecimal one.
 std::string HexadecimalFloat(double value) {
   char text[40];
   std::snprintf(text, sizeof(text), "%a", value);

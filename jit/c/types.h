@@ -21,14 +21,17 @@ namespace ember::jit::c {
 
 std::string_view TypeOf(DType type);
 
-// Returns the unsigned type that integers are computed in, so that they wrap.
-// It has at least 32 bits, as C computes shorter types in `int`.
+// Returns the unsigned type in which C is to compute integers of this type, so
+// that they wrap. It has at least 32 bits, as C computes shorter types in
+// `int`.
 std::string_view WrappingTypeOf(DType type);
 
-// Returns a constant, given by its bits. It may begin with a minus.
+// Returns a constant of the type, given by its bits, as a literal. It may begin
+// with a minus.
 std::string LiteralOf(DType type, uint64_t bits);
 
-// Returns a number of elements or an index, for arithmetic in size_t.
+// Returns a number of elements or an index as a literal, for arithmetic in
+// size_t.
 std::string SizeLiteral(int64_t value);
 
 }  // namespace ember::jit::c

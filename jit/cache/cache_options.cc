@@ -12,8 +12,9 @@ std::optional<std::string> Variable(const char* name) {
   return value;
 }
 
-// Returns a folder of the XDG base directories; empty if there is none. XDG
-// says to ignore relative paths in these variables.
+// Returns a folder of the XDG base directories: that of the environment
+// variable, or the one below the home folder; empty if there is none. XDG says
+// to ignore relative paths in these variables.
 std::string BaseFolder(const char* variable, const char* below_home) {
   const std::string given = Variable(variable).value_or("");
   if (given.starts_with('/')) return given;

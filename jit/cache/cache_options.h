@@ -13,19 +13,21 @@
 namespace ember::jit {
 
 struct CacheOptions {
-  // The folder, which is made if it does not exist. Empty: no cache on disk.
+  // The folder of the cache, which is made if it does not exist. Empty: no
+  // cache on disk.
   std::string folder;
-  // The secret that entries are authenticated with, made if it does not exist.
-  // It is not in the folder, so that a folder from elsewhere is useless.
+  // The file of the secret that authenticates entries, made if it does not
+  // exist. It is not in the folder, so that a folder from elsewhere is useless.
   std::string secret_file;
-  // Largest size of the folder; beyond it the least recently used entries are
-  // removed.
+  // Largest number of bytes in the folder; beyond it the least recently used
+  // entries are removed.
   int64_t max_bytes = int64_t{256} << 20;
 };
 
-// Folder: $EMBER_CACHE (empty: no cache), else ember/kernels in $XDG_CACHE_HOME
-// or ~/.cache. Secret: ember/kernel-cache.secret in $XDG_STATE_HOME or
-// ~/.local/state. Without a home folder there is no cache.
+// Returns the user's location of the cache. Folder: $EMBER_CACHE (empty: no
+// cache), else ember/kernels in $XDG_CACHE_HOME or ~/.cache. Secret:
+// ember/kernel-cache.secret in $XDG_STATE_HOME or ~/.local/state. Without a
+// home folder there is no cache.
 CacheOptions DefaultCacheOptions();
 
 }  // namespace ember::jit

@@ -13,12 +13,13 @@
 namespace ember::jit {
 namespace {
 
-// One of several owners of code.
+// A nest's code that several owners share. Each owner has one of these.
 struct SharedNest : CompiledNest {
   std::shared_ptr<const CompiledNest> code;
 };
 
-// Returns the nest as its first owner, who made or loaded it, sees it.
+// Returns the shared code for its first owner, who made or loaded it. The
+// figures are those of making it.
 std::unique_ptr<CompiledNest> OwnerOf(
     const std::shared_ptr<const CompiledNest>& code) {
   auto owner = std::make_unique<SharedNest>();
@@ -45,7 +46,8 @@ CachingCompiler::CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
 
 Sha256Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
                                     const CompileOptions& options) const {
-  // Identity and target end with a zero; the effort is one byte.
+  // In the bytes of the key, identity and target end with a zero; the effort is
+  // one byte.
   constexpr std::string_view kEnd("\0", 1);
   const char effort = static_cast<char>(options.effort);
   return Sha256({compiler_->identity(), kEnd, options.target, kEnd,
@@ -70,8 +72,9 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
   return OwnerOf(code);
 }
 
-// Returns existing code. If it returns null, the caller must make the code and
-// call Publish with the key.
+// Returns the code of the key that this process already has. If another thread
+// makes it, waits for that. If it returns null, the caller must make the code
+// and call Publish with the key.
 std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
     const Sha256Digest& key) {
   std::unique_lock<std::mutex> lock(mutex_);
@@ -86,7 +89,8 @@ std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
   return nullptr;
 }
 
-// code: null if it could not be made.
+// Gives the code to all threads that wait for the key. code: null if it could
+// not be made.
 void CachingCompiler::Publish(const Sha256Digest& key,
                               const std::shared_ptr<const CompiledNest>& code) {
   {
@@ -107,7 +111,8 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
   CompiledNest figures;
   EMBER_ASSIGN_OR_RETURN(const vm::KernelCode made,
                          compiler_->CompileToCode(nest, options, &figures));
-  // The code is loaded before it is stored, since this process waits for it.
+  // The process gets the code before it is stored on disk, since it waits for
+  // the code.
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
                          LoadCode(made, nest.prologue.size()));
   code->optimize_ms = figures.optimize_ms;
@@ -120,7 +125,7 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
   return code;
 }
 
-// Returns null if it is not on disk.
+// Returns code from the cache on disk; null if the key is not there.
 std::unique_ptr<CompiledNest> CachingCompiler::Load(
     const Sha256Digest& key, const loops::LoopNest& nest) {
   const auto start = std::chrono::steady_clock::now();

@@ -31,18 +31,20 @@ namespace ember::jit {
 
 class CachingCompiler final : public Compiler {
  public:
-  // disk: null for none; it must be null for a compiler without identity.
+  // Makes a caching compiler. disk: the cache on disk; null for none. It must
+  // be null for a compiler without identity.
   CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
                   std::unique_ptr<DiskCache> disk);
 
+  // Returns the code of the nest from this process or the disk, or compiles it.
   // Always compiles if texts are asked for. Code that is shared or loaded took
   // no time of LLVM's passes; codegen_ms is the time for loading it.
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 
-  // See ObjectCompiler::Stop.
+  // Stops the object compiler: see ObjectCompiler::Stop.
   void Stop() { compiler_->Stop(); }
-  // Returns null if there is none.
+  // Returns the cache on disk; null if there is none.
   const DiskCache* disk() const { return disk_.get(); }
   Sha256Digest KeyOf(const loops::LoopNest& nest,
                      const CompileOptions& options) const;
@@ -63,7 +65,7 @@ class CachingCompiler final : public Compiler {
 
   const std::unique_ptr<ObjectCompiler> compiler_;
   const std::unique_ptr<DiskCache> disk_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::map<Sha256Digest, Entry> entries_;
 };

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns y = x * factor, for `elements` elements.
+// Returns a nest that computes y = x * factor, for `elements` elements.
 std::string Scale(const std::string& factor, const std::string& name = "scale",
                   int elements = 32) {
   const std::string count = std::to_string(elements);
@@ -89,7 +89,8 @@ TEST_F(CachingCompilerTest, EqualNestsShareCode) {
   EXPECT_EQ(other->origin, CodeOrigin::kCompiled);
   const auto fast = Compile(*compiler, Scale("2.0"), {.effort = Effort::kFast});
   EXPECT_EQ(fast->origin, CodeOrigin::kCompiled);
-  // The code lives as long as one owner of it does.
+  // Tests that code which several kernels share lives until its last owner is
+  // gone.
   first.reset();
   EXPECT_EQ(ValueOf(*second, 4), 8);
   EXPECT_EQ(ValueOf(*other, 4), 12);
@@ -117,7 +118,7 @@ TEST_F(CachingCompilerTest, CodeOfDevices) {
     EXPECT_TRUE(first->phases.empty());
     EXPECT_EQ(Compile(*compiler, Scale("2.0"), options)->origin,
               CodeOrigin::kShared);
-    // The same nest is compiled again for other targets.
+    // Code is compiled again if the same nest is asked for with another target.
     EXPECT_EQ(Compile(*compiler, Scale("2.0"))->origin, CodeOrigin::kCompiled);
     EXPECT_EQ(Compile(*compiler, Scale("2.0"),
                       {.target = "sm_90+subgroup32+shared232448"})

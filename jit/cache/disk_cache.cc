@@ -15,7 +15,8 @@ namespace {
 constexpr std::string_view kMagic = "Ember kernel 1\n";
 constexpr size_t kHeaderBytes = kMagic.size() + std::tuple_size_v<Sha256Digest>;
 
-// A writer that takes longer has been killed.
+// Time after which an unfinished file counts as that of a writer that was
+// killed.
 constexpr int64_t kUnfinishedNanoseconds = 60'000'000'000;
 
 int64_t NowNanoseconds() {
@@ -77,7 +78,8 @@ void DiskCache::Store(const Sha256Digest& key, std::string_view contents) {
   if (looks) Evict();
 }
 
-// Several processes may evict at once: they choose the same files.
+// Removes the least recently used entries if the folder is too large. Several
+// processes may do this at once: they choose the same files.
 void DiskCache::Evict() {
   std::vector<PrivateFolder::File> files = folder_.List();
   const int64_t long_ago = NowNanoseconds() - kUnfinishedNanoseconds;
@@ -89,7 +91,8 @@ void DiskCache::Evict() {
   int64_t total = 0;
   for (const PrivateFolder::File& file : files) total += file.bytes;
   if (total <= max_bytes_) return;
-  // This removes more than needed, so that the next check finds nothing to do.
+  // More entries are removed than needed, so that the next check finds nothing
+  // to do.
   const int64_t wanted = max_bytes_ - max_bytes_ / 8;
   std::ranges::sort(files, {}, &PrivateFolder::File::used_ns);
   for (const PrivateFolder::File& file : files) {

@@ -29,16 +29,17 @@ namespace ember::jit {
 
 class DiskCache {
  public:
-  // Fails with the reason if folder or secret cannot be used.
+  // Opens the cache. Fails with the reason if folder or secret cannot be used.
   static StatusOr<std::unique_ptr<DiskCache>> Open(const CacheOptions& options);
 
   std::optional<std::string> Load(const Sha256Digest& key);
-  // The size limit holds except for what each process writes between two checks
-  // of the folder: 1/32 of it. Entries of more than 1/8 of it are not kept.
+  // Stores an entry. The size limit holds except for what each process writes
+  // between two checks of the folder: 1/32 of the limit. Entries of more than
+  // 1/8 of the limit are not kept.
   void Store(const Sha256Digest& key, std::string_view contents);
 
-  // Returns why nothing is written any more, or that Load found entries that
-  // were not authentic; empty if there is no problem.
+  // Returns a description of the problem, if nothing is written any more or
+  // Load found entries that were not authentic; empty if there is no problem.
   std::string problem() const;
   int64_t rejected() const;
 
@@ -58,8 +59,9 @@ class DiskCache {
   const PrivateFolder folder_;
   const std::string secret_;
   const int64_t max_bytes_;
-  mutable std::mutex mutex_;  // guards what follows
-  int64_t until_look_ = 0;    // bytes to write until the next check
+  mutable std::mutex mutex_;  // guards the members below
+  // number of bytes to write until the next check of the folder
+  int64_t until_look_ = 0;
   int64_t rejected_ = 0;
   std::string write_problem_;
 };

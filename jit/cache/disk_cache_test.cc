@@ -120,8 +120,8 @@ TEST_F(DiskCacheTest, EveryDamageIsAMissAndMended) {
     EXPECT_EQ(cache->Load(Key(1)), std::nullopt) << damages;
     EXPECT_EQ(cache->rejected(), ++damages);
   };
-  // Each bit is flipped: of the magic number, the authentication code and the
-  // contents.
+  // Flips each bit of an entry: of the magic number, the authentication code
+  // and the contents.
   for (size_t i = 0; i < good.size(); ++i) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string bad = good;
@@ -143,11 +143,11 @@ TEST_F(DiskCacheTest, EveryDamageIsAMissAndMended) {
 TEST_F(DiskCacheTest, EntriesOfOthersAreMisses) {
   auto cache = OpenOrDie();
   cache->Store(Key(1), "one");
-  // The entry is that of another key, as after a renaming.
+  // The entry has the name of another key, as after a renaming.
   fs::copy_file(PathOf(Key(1)), PathOf(Key(2)));
   EXPECT_EQ(cache->Load(Key(2)), std::nullopt);
   EXPECT_EQ(cache->rejected(), 1);
-  // The entry is by a user with another secret.
+  // The entry was written by a user with another secret.
   options_.secret_file = base_ / "state" / "another";
   const auto stranger = OpenOrDie();
   EXPECT_EQ(stranger->Load(Key(1)), std::nullopt);
@@ -168,7 +168,7 @@ TEST_F(DiskCacheTest, WhatIsNoPlainFileOfThisUserIsAMiss) {
   fs::remove(PathOf(Key(3)));
   ASSERT_EQ(::mkfifo(PathOf(Key(3)).c_str(), 0600), 0);
   EXPECT_EQ(cache->Load(Key(3)), std::nullopt);
-  // Only root may change the owner.
+  // Only root may change the owner of a file.
   if (::chown(PathOf(Key(4)).c_str(), 1234, 1234) == 0) {
     EXPECT_EQ(cache->Load(Key(4)), std::nullopt);
   }
@@ -213,7 +213,8 @@ TEST_F(DiskCacheTest, NoFolderIsAnErrorThatSaysWhy) {
 TEST_F(DiskCacheTest, GoesOnWhereNothingCanBeWritten) {
   auto cache = OpenOrDie();
   cache->Store(Key(1), "one");
-  // The same happens on a full disk, or on one that became read-only.
+  // The folder cannot be written to any more. A full disk, or one that became
+  // read-only, has the same effect.
   fs::rename(options_.folder, base_ / "gone");
   fs::remove_all(base_ / "gone");
   cache->Store(Key(2), "two");
@@ -232,7 +233,8 @@ TEST_F(DiskCacheTest, SecretsThatOthersMaySeeAreReplaced) {
     ::chmod(options_.secret_file.c_str(), mode);
     EXPECT_TRUE(secrets.insert(*ReadOrMakeSecret(options_.secret_file)).second);
   }
-  // The last may be the result of a power loss.
+  // Contents of a secret's file that are not valid. A power loss may leave the
+  // last one, which is all zeros.
   for (const std::string& bad :
        {std::string(), std::string("short"), std::string(32, '\0')}) {
     Write(options_.secret_file, bad);
@@ -260,7 +262,8 @@ TEST_F(DiskCacheTest, RemovesWhatWasUsedLastLongestAgo) {
   for (int i = 1; i < 60; ++i) {
     pause();
     cache->Store(Key(i), contents);
-    EXPECT_EQ(cache->Load(Key(0)), contents) << i;  // always used again
+    // key 0 is always used again
+    EXPECT_EQ(cache->Load(Key(0)), contents) << i;
     EXPECT_LE(BytesInFolder(),
               options_.max_bytes + options_.max_bytes / 32 + 2 * 5'100)
         << i;
@@ -288,7 +291,7 @@ TEST_F(DiskCacheTest, RemovesWhatKilledWritersLeft) {
   const std::string of_others = options_.folder + "/notes.txt";
   for (const std::string& path : {old_one, new_one, of_others}) {
     Write(path, "x");
-    // The new entry stays the newest, however long this takes.
+    // The new entry must stay the newest, however long the test takes.
     const auto now = fs::file_time_type::clock::now();
     fs::last_write_time(path, path == new_one ? now + std::chrono::hours(24)
                                               : now - std::chrono::minutes(2));

@@ -34,9 +34,10 @@ using tensor::Opcode;
                                 node8, node9] = node;
 }
 
-// Writes every list after its length and every record after its tag, so that
-// the bytes have one meaning only. Nodes are numbered in the order in which
-// statements use them, whatever their order in the pool is.
+// Writes the parts of a nest as bytes. Every list follows its length, and every
+// record follows its tag, so that the bytes have one meaning only. Nodes are
+// numbered in the order in which statements use them, whatever their order in
+// the pool is.
 class Writer {
  public:
   explicit Writer(const loops::LoopNest& nest) : nest_(nest) {}
@@ -114,7 +115,7 @@ class Writer {
     }
   }
 
-  // Writes records of all nodes under the roots that have none yet.
+  // Writes a record of each node under the roots that has none yet.
   void Define(std::span<const NodeId> roots) {
     for (const NodeId id : loops::NodesUnder(nest_.pool, roots)) {
       if (!numbers_.emplace(id, numbers_.size()).second) continue;
@@ -123,7 +124,8 @@ class Writer {
       Number(static_cast<uint64_t>(node.opcode));
       Number(static_cast<uint64_t>(node.type));
       Number(node.buffer);
-      // The node's number identifies an axis; its immediate is that of a name.
+      // An axis is identified by its node's number. Its immediate, the number
+      // of a name, is left out.
       Number(node.opcode == Opcode::kAxis ? 0 : node.immediate);
       Number(static_cast<uint64_t>(node.range.low));
       Number(static_cast<uint64_t>(node.range.high));

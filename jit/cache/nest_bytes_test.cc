@@ -125,7 +125,7 @@ TEST(NestBytesTest, AxesAreTold) {
   })";
   EXPECT_NE(BytesOfText(text),
             BytesOfText(FirstReplaced(text, "%x[a, b]", "%x[b, a]")));
-  // This is the same nest with other names.
+  // The nest with other names has the same bytes.
   EXPECT_EQ(BytesOfText(text),
             BytesOfText(loops::Replaced(loops::Replaced(text, "a < 8", "c < 8"),
                                         "[a, b]", "[c, b]")));

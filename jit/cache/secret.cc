@@ -12,7 +12,8 @@ std::optional<std::string> ReadSecret(const PrivateFolder& folder,
                                       const std::string& name) {
   auto secret = folder.Read(name, kSecretBytes, /*is_secret=*/true);
   if (secret && secret->size() != kSecretBytes) secret.reset();
-  // A power loss may leave a file of zeros, which is easy to guess.
+  // A file of zeros, which a power loss may leave, is no secret: it is easy to
+  // guess.
   if (secret && *secret == std::string(kSecretBytes, '\0')) secret.reset();
   return secret;
 }
@@ -29,11 +30,11 @@ StatusOr<std::string> ReadOrMakeSecret(const std::string& path) {
                          PrivateFolder::Open(path.substr(0, slash)));
   const std::string name = path.substr(slash + 1);
   if (auto secret = ReadSecret(folder, name)) return *std::move(secret);
-  // The first of several processes makes it.
+  // If several processes need the secret, the first of them makes it.
   EMBER_ASSIGN_OR_RETURN(const std::string made, RandomBytes(kSecretBytes));
   EMBER_RETURN_IF_ERROR(folder.Create(name, made));
   if (auto secret = ReadSecret(folder, name)) return *std::move(secret);
-  // There was a secret that cannot be used.
+  // If the file has contents that cannot be used, it is replaced.
   EMBER_RETURN_IF_ERROR(
       folder.Replace(name, made, Durability::kSurvivesPowerLoss));
   if (auto secret = ReadSecret(folder, name)) return *std::move(secret);

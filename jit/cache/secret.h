@@ -13,9 +13,9 @@
 
 namespace ember::jit {
 
-// Returns 32 bytes. A file that has another size, or that others may read or
-// change, is replaced, which invalidates everything authenticated with it.
-// Fails if there is none and none can be made.
+// Returns the secret of 32 bytes. A file that has another size, or that others
+// may read or change, is replaced, which invalidates everything authenticated
+// with the old secret. Fails if there is no secret and none can be made.
 StatusOr<std::string> ReadOrMakeSecret(const std::string& path);
 
 }  // namespace ember::jit

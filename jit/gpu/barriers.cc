@@ -48,7 +48,8 @@ struct Touched {
 
 struct Accesses {
   Touched by_all;  // accesses of all invocations
-  // accesses of the first only, which sees its own stores without a barrier
+  // accesses of the first invocation only, which sees its own stores without a
+  // barrier
   Touched by_first;
 
   explicit Accesses(size_t buffers) : by_all(buffers), by_first(buffers) {}
@@ -62,9 +63,10 @@ struct Accesses {
 // The asynchronous stores to one ring in the loop that owns the ring.
 struct Flight {
   bool is_stored = false;
-  // The slot that they store to, as bit `ahead` of Slots in the iteration whose
-  // await ends their group. That is their own iteration if they precede its
-  // await, else the next one. Empty if that is not the same for all of them.
+  // The slot to which these stores go, as bit `ahead` of Slots in the iteration
+  // whose await ends the stores' group. That is the stores' own iteration if
+  // they precede its await, else the next one. Empty if the slot is not the
+  // same for all of the stores.
   std::optional<int64_t> ahead;
 };
 
@@ -119,7 +121,7 @@ class Planner {
   void FindFlightsIn(NodeId variable, const Block& block, bool is_direct) {
     for (const Statement& statement : block) {
       if (statement.kind == Statement::Kind::kAwait)
-        // 2: not exactly once per iteration
+        // Adds 2 for an await that does not run exactly once per iteration.
         awaits_[variable] += is_direct ? 1 : 2;
       for (const loops::Store& store : statement.stores) {
         if (!store.is_async || rings_.LoopOf(store.buffer) != variable)
@@ -188,8 +190,8 @@ class Planner {
   // --- accesses ---
 
   // Returns the accesses of the statement itself, without its body.
-  // stores_first: only the first invocation stores, and it alone reads what it
-  // updates.
+  // stores_first: true if only the first invocation stores, and it alone reads
+  // what it updates.
   Accesses OwnAccesses(const Statement& statement, bool stores_first) const {
     Accesses accesses(nest_.buffers.size());
     bool behind_loads = false;
@@ -220,8 +222,8 @@ class Planner {
     return accesses;
   }
 
-  // Adds reads by the innermost loop's previous iteration, which may still be
-  // running, to those of the current one.
+  // Adds the reads of the innermost loop's previous iteration to those of the
+  // current one, because its products may still be running.
   void ReadInNextTurn(Accesses& accesses) const {
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (rings_.LoopOf(i) != around_.back()) continue;
@@ -265,9 +267,9 @@ class Planner {
 
   // --- placing barriers ---
 
-  // Plans one step, which is all that runs without a barrier inside: an
+  // Plans one step, which is a part of the phase without a barrier inside: an
   // invocation loop, a store, or the evaluation of a condition. Puts a barrier
-  // before it if it conflicts with pending accesses.
+  // before the step if it conflicts with pending accesses.
   void Step(const Statement& statement, const Accesses& accesses,
             Accesses& pending) {
     if (result_.before.contains(&statement) || Conflict(pending, accesses)) {
@@ -278,7 +280,8 @@ class Planner {
     pending.Add(accesses);
   }
 
-  // pending: the accesses since the last barrier, on entry and on exit.
+  // Plans the barriers of the block. pending: the accesses since the last
+  // barrier, on entry and on exit.
   void Plan(const Block& block, Accesses& pending) {
     for (const Statement& statement : block) {
       if (memory_.of_others.contains(&statement)) continue;
@@ -288,8 +291,8 @@ class Planner {
         continue;
       }
       if (statement.kind == Statement::Kind::kAwait) {
-        // No conflict check: all conflicts of these stores were found where
-        // they began.
+        // An await needs no conflict check: all conflicts of the asynchronous
+        // stores were found where they began.
         pending.Add(Awaited(statement));
         continue;
       }
@@ -354,10 +357,11 @@ class Planner {
     return accesses;
   }
 
-  // An iteration begins with what the one before it left pending. Barriers are
-  // only added, and what may be pending at the begin of an iteration only
-  // grows, so this ends. The first iteration is 0, so that at its begin slots
-  // have the numbers that they have before the loop.
+  // Plans the barriers in a loop. An iteration begins with the accesses that
+  // the previous one left pending. Barriers are only added, and what may be
+  // pending at the begin of an iteration only grows, so planning the body again
+  // and again ends. The first iteration is 0, so that at its begin slots have
+  // the numbers that they have before the loop.
   void PlanLoop(const Statement& loop, Accesses& pending) {
     const Accesses skipped = pending;
     around_.push_back(loop.variable);
@@ -457,9 +461,9 @@ class Planner {
     }
   }
 
-  // Sets `is_ordered`. A barrier may be there because of another buffer, so
-  // this looks for accesses to each buffer in the whole phase, not just around
-  // the barriers.
+  // Sets `is_ordered`. A barrier may be needed because of another buffer, so
+  // the function looks for accesses to each buffer in the whole phase, not just
+  // around the barriers.
   void FindOrdered(const Block& body) {
     if (result_.before.empty()) return;
     std::vector<Uses> uses(nest_.buffers.size());
@@ -482,12 +486,15 @@ class Planner {
   const loops::LoopNest& nest_;
   const SharedMemory& memory_;
   const Rings rings_;
-  std::vector<Flight> flights_;  // by buffer
-  std::vector<bool> is_async_;   // per buffer: has asynchronous stores
-  // Per buffer: the slots that were stored to asynchronously so far.
+  std::vector<Flight> flights_;  // for each buffer: its asynchronous stores
+  // for each buffer: true if it has asynchronous stores
+  std::vector<bool> is_async_;
+  // For each buffer: the slots that were stored to asynchronously so far.
   std::vector<Slots> begun_;
-  std::unordered_map<NodeId, int> awaits_;  // per loop: awaits per iteration
-  bool looks_ = false;          // true while a loop is planned on trial
+  // for each loop: number of awaits per iteration
+  std::unordered_map<NodeId, int> awaits_;
+  // true while a loop is planned only to find its accesses
+  bool looks_ = false;
   std::vector<NodeId> around_;  // variables of the loops around the statement
   Barriers result_;
 };

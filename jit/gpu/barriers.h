@@ -37,7 +37,8 @@
 
 namespace ember::jit::gpu {
 
-// Bytes of a workgroup's memory, from `begin` to the byte before `end`.
+// A range of bytes of a workgroup's memory: from `begin` to the byte before
+// `end`.
 struct MemoryRange {
   int64_t begin = 0;
   int64_t end = 0;
@@ -48,21 +49,21 @@ struct MemoryRange {
 };
 
 struct SharedMemory {
-  // Per buffer: true if several invocations may touch an element.
+  // For each buffer: true if several invocations may touch the same element.
   std::vector<bool> is_of_many;
-  // Per buffer: true if products of warpgroups read it
-  // (jit/gpu/shared_panels.h). Barriers do not depend on it; other parts of the
-  // plan do.
+  // For each buffer: true if products of warpgroups read it
+  // (jit/gpu/shared_panels.h). Barriers do not depend on this list; other parts
+  // of the plan do.
   std::vector<bool> has_panels;
   // True if combining loops (jit/loops/combining.h) need memory as well.
   bool has_parts = false;
-  // Per buffer: its range in the workgroup's memory, which is empty for a
+  // For each buffer: its range in the workgroup's memory, which is empty for a
   // buffer that is elsewhere. Buffers whose ranges overlap count as one. The
   // whole list may be empty: then no two buffers overlap.
   std::vector<MemoryRange> ranges;
   // Subgroup loops in a serial loop whose products stay in flight until those
-  // of the next iteration have begun (jit/gpu/products_in_flight.h). Their
-  // reads count as reads of the next iteration, too.
+  // of the next iteration have begun (jit/gpu/products_in_flight.h). Reads by
+  // these products count as reads of the next iteration, too.
   std::unordered_set<const loops::Statement*> in_flight;
   // Statements of other warps, which take no part in these barriers
   // (jit/gpu/warp_roles.h).
@@ -70,19 +71,21 @@ struct SharedMemory {
 };
 
 struct Barriers {
-  // Statements with a barrier before them, all outside invocation loops.
+  // The statements with a barrier before them. All are outside invocation
+  // loops.
   std::unordered_set<const loops::Statement*> before;
-  // Per buffer: true if an invocation has to see what another one stored before
-  // the last barrier or any earlier one.
+  // For each buffer: true if an invocation has to see what another one stored
+  // before the last barrier or any earlier one.
   std::vector<bool> is_coherent;
-  // Per buffer: true if it is touched before and after a barrier and is stored
-  // to, or if it may share memory with such a buffer. Every coherent buffer is
-  // ordered.
+  // For each buffer: true if it is touched before and after a barrier and is
+  // stored to, or if it may share memory with such a buffer. Every coherent
+  // buffer is ordered.
   std::vector<bool> is_ordered;
 };
 
-// Statements outside the phase's invocation loops are executed by all
-// invocations, except that only the first one stores to memory.
+// Plans the barriers of a phase. Statements outside the phase's invocation
+// loops are executed by all invocations, except that only the first one stores
+// to memory.
 Barriers PlanBarriers(const loops::LoopNest& nest, const loops::Block& body,
                       const SharedMemory& memory);
 

@@ -30,7 +30,8 @@ class Finder {
   }
 
  private:
-  // Finds the only store in the loops.
+  // Finds the store in the loops. Returns false if the loops contain anything
+  // else.
   bool FindStore(const Statement& statement) {
     if (statement.kind != Statement::Kind::kFor ||
         statement.loop != LoopKind::kInvocation) {
@@ -53,7 +54,8 @@ class Finder {
     return true;
   }
 
-  // Finds the tensor that is copied. Elements outside of it must read as zeros.
+  // Finds the tensor that is copied. Returns false if there is none, or if
+  // elements outside of it would not read as zeros.
   bool FindSource() {
     const tensor::Node& value = pool_[copy_.store->value];
     const bool is_pad = value.opcode == Opcode::kPad;
@@ -95,7 +97,8 @@ class Finder {
   }
 
   // Matches each dim of the slot, except dims of one element, with the dim of
-  // the tensor that moves with it. The last dims must match each other.
+  // the tensor that moves with it. The last dims must match each other. Returns
+  // false if that is not possible.
   bool FindDims() {
     const std::span<const NodeId> to_indices(copy_.store->indices);
     const size_t rank = to_indices.size();
@@ -118,7 +121,7 @@ class Finder {
   }
 
   void FindOrder() {
-    // pairs of a dim of `to` and a dim of `from`
+    // pairs of a dim of `to` and the dim of `from` that moves with it
     std::vector<std::pair<size_t, uint32_t>> moved;
     for (uint32_t d = 0; d < copy_.dims.size(); ++d) {
       copy_.order.push_back(d);
@@ -139,8 +142,8 @@ class Finder {
     for (size_t d = 1; d < rank; ++d) copy_.slot_bytes *= ExtentOf(d);
     const int64_t panel_count = panels_.row_bytes / kPanelRowBytes;
     if (copy_.slot_bytes % kPanelAlignment != 0) return false;
-    // Extents of a piece, by dim of `to`. With one panel a piece has all rows;
-    // with more it has the rows of one matrix.
+    // Number of elements of a piece along each dim of `to`. If the slot has one
+    // panel, a piece has all rows; otherwise it has the rows of one matrix.
     std::vector<int64_t> piece(rank, 1);
     piece[rank - 1] = kPanelRowBytes / bytes;
     int64_t rows = 1;
@@ -159,7 +162,8 @@ class Finder {
     return true;
   }
 
-  // Adds the pieces in the order of their places: by matrix, then by panel.
+  // Adds the pieces of the slot in the order of their places: by matrix, then
+  // by panel.
   void AddPieces(const std::vector<int64_t>& piece, int64_t piece_bytes) {
     const size_t rank = piece.size();
     std::vector<int64_t> begin(rank, 0);

@@ -30,14 +30,15 @@
 namespace ember::jit::gpu {
 
 struct BoxCopy {
-  uint32_t from = 0, to = 0;  // buffers
+  // numbers of the source buffer and of the ring's buffer
+  uint32_t from = 0, to = 0;
   const loops::Store* store = nullptr;
   // The variables of the invocation loop and of the loops in it. The element
   // that is copied where all of them are 0 gives the begin of the box: the
   // element's indices in `from`, less its indices in the slot.
   std::vector<loops::NodeId> variables;
-  // Per dim of `from`: the dim of `to` that moves with it; empty where the box
-  // has one element.
+  // For each dim of `from`: the dim of `to` that moves with it; empty where the
+  // box has one element.
   std::vector<std::optional<size_t>> dims;
   // Dims of `from` in the order in which the slot has them, outermost first: 0,
   // 1, … if the order is the same. Dims that match none of the slot keep their
@@ -47,18 +48,19 @@ struct BoxCopy {
   std::vector<uint32_t> box;
   // One piece of the slot. The slot is copied piece by piece, a panel each.
   struct Piece {
-    // per dim of `from`, relative to the first piece
+    // the piece's begin relative to the first piece, in elements along each dim
+    // of `from`
     std::vector<int64_t> offsets;
-    int64_t place = 0;  // in the slot, in bytes
+    int64_t place = 0;  // the begin of the piece in the slot, in bytes
   };
   std::vector<Piece> pieces;
   int64_t slot_bytes = 0;
 };
 
 // Returns the copy that the statement does, or nothing if it is no such loop or
-// the device cannot copy the box. panels: those of the buffer that the loop
-// stores to. Devices require that rows of the tensor are whole pieces of 16
-// bytes of a length that does not depend on the call, and that dims and box are
+// the device cannot copy the box. panels: the panels of the buffer that the
+// loop stores to. Devices require that the bytes of a row of the tensor are a
+// multiple of 16 that does not depend on the call, and that dims and box are
 // within the limits of vm/format/device_abi.h.
 std::optional<BoxCopy> BoxCopyOf(const loops::LoopNest& nest,
                                  const loops::Statement& statement,

@@ -13,7 +13,8 @@ Status ScheduleForDevice(std::string_view target,
                          const ScheduleOptions& options,
                          schedule::Schedule& schedule) {
   GpuModel gpu = GpuModel::Of(target);
-  // The device chooses how it rounds sums of products of float matrices.
+  // An exact schedule has no float matrices, because the device chooses how it
+  // rounds their sums of products.
   if (options.is_exact) {
     std::erase_if(gpu.matrices, [](const loops::MatrixType& type) {
       return IsFloat(type.sum);

@@ -34,7 +34,7 @@ vm::KernelCode KernelCodeOf(DeviceCode code) {
     ++format;
   EMBER_CHECK(format < std::size(vm::kKernelFormats)) << code.format;
   result.format = static_cast<vm::KernelFormat>(format);
-  // SPIR-V consists of words of 4 bytes.
+  // SPIR-V consists of words of 4 bytes, so its code needs that alignment.
   result.alignment = result.format == vm::KernelFormat::kSpirv ? 4 : 1;
   for (const auto* phases : {&code.prologue, &code.phases}) {
     for (const PhaseCode& phase : *phases)

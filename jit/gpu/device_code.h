@@ -14,7 +14,8 @@
 
 namespace ember::jit::gpu {
 
-// The code's format must be one of vm/format/kernel_image.h (a check).
+// Returns the code in the form that a kernel image holds. The code's format
+// must be one of vm/format/kernel_image.h (a check).
 vm::KernelCode KernelCodeOf(DeviceCode code);
 
 // Returns a line for each phase, prefixed with `comment`, that says for people

@@ -18,9 +18,11 @@
 namespace ember::jit::gpu {
 
 struct DeviceTraits {
-  int64_t shared_bytes = 16 << 10;  // per workgroup; what Vulkan guarantees
-  int64_t invocations = 128;        // most per workgroup, also along x
-  // most of all loops of an invocation together
+  // bytes of memory per workgroup; Vulkan guarantees at least this
+  int64_t shared_bytes = 16 << 10;
+  // largest number of invocations per workgroup, also along x
+  int64_t invocations = 128;
+  // Largest number of iterations of all loops of an invocation together.
   int64_t iterations = INT64_MAX;
   // True if a subgroup can compute sums, minima and so on of its invocations'
   // values: for 32-bit integers and f32, or for any type.
@@ -37,12 +39,12 @@ struct DeviceTraits {
   bool keeps_elements = false;
   int64_t shared_alignment = 1;
   // True if one invocation can copy boxes of tensors to the workgroup's memory
-  // (jit/gpu/box_copies.h), and barriers signal others that the copy is
-  // complete.
+  // (jit/gpu/box_copies.h), and barriers can signal to other invocations that
+  // the copy is complete.
   bool copies_boxes = false;
-  int64_t processors = 0;  // 0: not known
+  int64_t processors = 0;  // number of processors; 0: not known
   // The matrix products that subgroups of the device can do, in the device's
-  // order, and whether code may use any of them.
+  // order; uses_matrices: true if code may use any of them.
   std::vector<loops::MatrixType> matrices;
   bool uses_matrices = false;
 

@@ -17,20 +17,21 @@
 
 namespace ember::jit::gpu {
 
-// Limits that the code relies on, and how it reports that a check failed.
+// Limits on extents and elements that the code relies on, and the way in which
+// it reports that a check failed.
 inline constexpr int64_t kMaxExtent = vm::kMaxDeviceExtent;
 inline constexpr int64_t kMaxElements = vm::kMaxDeviceElements;
 using vm::CheckRecord;
 
-// One entry point.
+// The code of one phase, which is one entry point.
 struct PhaseCode {
   std::string entry_point;
   // A buffer of the nest in device memory.
   struct Binding {
     uint32_t buffer = 0;
     // True for a kTask buffer that does not fit in the workgroup's memory. The
-    // range then holds one such buffer per workgroup of a command, side by
-    // side.
+    // bound range then contains one such buffer for each workgroup of a
+    // command, one after the other.
     bool is_sliced = false;
     bool is_written = false;
   };
@@ -38,9 +39,10 @@ struct PhaseCode {
   bool has_checks = false;
   bool has_slices = false;
   int64_t tasks_per_workgroup = 1;
-  // If not 0, the recorder of a call refuses it where an invocation's loops
-  // might take more iterations than this (jit/backend/iteration_formulas.h),
-  // since the driver would end such a run.
+  // If not 0, the largest number of iterations that an invocation's loops may
+  // take. The recorder of a call refuses the call if they might take more
+  // (jit/backend/iteration_formulas.h), because the driver would end such a
+  // run.
   int64_t iterations = 0;
   // Bytes of a workgroup's memory that a launch must provide. If 0, the code
   // declares all the memory that it uses.
@@ -53,13 +55,15 @@ struct PhaseCode {
 
   // Figures for people: the memory of a workgroup, the registers of each
   // invocation, and counts of instructions in the code as it is written out.
-  int64_t invocations = 1;  // per workgroup, along x
+  int64_t invocations = 1;  // number of invocations per workgroup, along x
   int64_t shared_bytes = 0;
   int64_t register_bytes = 0;
   int64_t barriers = 0;
-  int64_t loads = 0;          // from memory, the workgroup's included
-  int64_t multiply_adds = 0;  // updates by a product, or by four at once
-  // Returns "phase0: 128 invocations, 8192 B shared, 256 B of registers, …"
+  int64_t loads = 0;  // number of loads from memory, including the workgroup's
+  // number of updates by a product, or by four at once
+  int64_t multiply_adds = 0;
+  // Returns the figures as text: "phase0: 128 invocations, 8192 B shared, 256 B
+  // of registers, …"
   std::string Figures() const;
 };
 
@@ -68,7 +72,7 @@ std::string TooManyIterations(int64_t found, int64_t limit);
 
 // The code for a nest, with an entry point for each phase.
 struct DeviceCode {
-  std::string format;  // hal/executable.h
+  std::string format;  // one of the formats of hal/executable.h
   std::vector<uint8_t> code;
   std::vector<PhaseCode> prologue;
   std::vector<PhaseCode> phases;

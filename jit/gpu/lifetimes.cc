@@ -23,7 +23,7 @@ bool IsLoadOf(const tensor::Node& node, uint32_t buffer) {
 // Says if statements store to a buffer and if they load from it.
 struct Touch {
   bool stores = false;
-  bool loads = false;  // or updates
+  bool loads = false;  // true for loads and for updates
   void Add(const Touch& other) {
     stores |= other.stores;
     loads |= other.loads;
@@ -61,8 +61,9 @@ void CollectTouched(const LoopNest& nest, const Statement& statement,
     CollectTouched(nest, inner, touched);
 }
 
-// Holds if every iteration of a loop stores to the same elements of a buffer.
-// With `loads`, every iteration must also load the same elements and use them.
+// Finds out if every iteration of a loop stores to the same elements of a
+// buffer. With `loads`, every iteration must also load the same elements and
+// use them.
 class SameInEachTurn {
  public:
   SameInEachTurn(const LoopNest& nest, NodeId variable, uint32_t buffer,
@@ -107,9 +108,9 @@ class SameInEachTurn {
     return true;
   }
 
-  // True if all loads and selections are the same in each iteration. A
-  // selection may use a loaded value in one iteration and leave it out in
-  // another.
+  // True if all loads and selections of the statement are the same in each
+  // iteration. A selection may use a loaded value in one iteration and leave it
+  // out in another.
   bool HaveSameLoads(const Statement& statement) const {
     const std::vector<NodeId> nodes =
         loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement));
@@ -224,7 +225,7 @@ bool Lifetimes::HaveBarriersBetween(
     const std::unordered_set<const Statement*>& barriers) const {
   bool are_apart = false;
   const size_t levels = CommonLevels(a, b, are_apart);
-  if (levels < 2) return true;  // in no loop
+  if (levels < 2) return true;  // the two buffers are in no common loop
   const Block& body = *bodies_[a][levels - 1];
   const Interval& of_a = intervals_[a][levels - 1];
   const Interval& of_b = intervals_[b][levels - 1];

@@ -35,12 +35,13 @@ class Lifetimes {
   // computes.
   Lifetimes(const loops::LoopNest& nest, const loops::Block& body);
 
-  // True if both may be in use at some time; false if one is never used.
+  // True if the two buffers may be in use at the same time; false if one of
+  // them is never used.
   bool MayMeet(size_t a, size_t b) const;
-  // For two buffers that are never in use together: true if, in each iteration
-  // of a loop that has both, one of these statements, which have barriers
-  // before them, lies between their uses. Then sharing a place takes no more
-  // barriers in the loop.
+  // Expects two buffers that are never in use together. True if, in each
+  // iteration of a loop that has both, one of the given statements, which have
+  // barriers before them, lies between their uses. Then sharing a place takes
+  // no more barriers in the loop.
   bool HaveBarriersBetween(
       size_t a, size_t b,
       const std::unordered_set<const loops::Statement*>& barriers) const;
@@ -56,15 +57,17 @@ class Lifetimes {
   void Find(const loops::LoopNest& nest, const loops::Block& body,
             const std::vector<uint32_t>& buffers, size_t level);
 
-  // Returns the number of levels that two buffers have in one body; `are_apart`
-  // says if they are never in use together in the last of these.
+  // Returns the number of levels that two buffers have in one body. Sets
+  // `are_apart` to true if they are never in use together in the last of these
+  // levels.
   size_t CommonLevels(size_t a, size_t b, bool& are_apart) const;
 
-  // Per buffer, from the outermost level: its interval in the phase's body. If
-  // that interval is a single loop, and the loop leaves nothing for its next
-  // iteration, the interval in that loop's body follows; and so on.
+  // For each buffer, from the outermost level: its interval in the phase's
+  // body. If that interval is a single loop, and the loop leaves nothing for
+  // its next iteration, the interval in that loop's body follows; and so on.
   std::vector<std::vector<Interval>> intervals_;
-  std::vector<std::vector<const loops::Block*>> bodies_;  // likewise
+  // for each buffer and level: the body that the interval is in
+  std::vector<std::vector<const loops::Block*>> bodies_;
 };
 
 }  // namespace ember::jit::gpu

@@ -58,7 +58,8 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // A selection by the iteration leaves nothing either, after the one store.
+  // An iteration leaves nothing for the next one if a selection by the
+  // iteration reads %a after its only store.
   EXPECT_FALSE(MayMeet(R"(
     for k < 4 {
       invocation i < 64 { %a[i] = %x[i] }
@@ -67,7 +68,7 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // The buffers are in a loop of such a loop.
+  // The buffers are in the inner one of two loops.
   EXPECT_FALSE(MayMeet(R"(
     for j < 2 {
       for k < 4 {
@@ -106,7 +107,8 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // Each iteration stores one element; the last iteration reads them.
+  // Each iteration stores one element of %a; the last iteration reads all of
+  // them.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 16 { %a[k * 16 + i] = %x[i] }
@@ -115,7 +117,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
       if k == 3 { invocation i < 64 { %y[i] += %a[63 - i] } }
     }
 )"));
-  // %a is stored in the first iteration only.
+  // %a is stored in the first iteration only, and read in all.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       if k == 0 { invocation i < 64 { %a[i] = %x[i] } }
@@ -133,8 +135,8 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
     }
     invocation i < 64 { %y[i] += %a[63 - i] }
 )"));
-  // An iteration stores only a part of %a again; the rest may be of an earlier
-  // one.
+  // An iteration stores only a part of %a again; the rest may have been stored
+  // by an earlier iteration.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 32 { %a[i] = %x[i] }
@@ -205,12 +207,12 @@ loops @t(%x: input f32[64], %y: output f32[64]) {
       };
   EXPECT_TRUE(have({&loop[2], &loop[0]}));
   EXPECT_TRUE(have({&loop[3], &loop[0]}));
-  // There is no barrier before the next iteration.
+  // There is no barrier between the last use and the next iteration.
   EXPECT_FALSE(have({&loop[2], &loop[3]}));
-  // There is none in the iteration: the barrier before the statement that reads
-  // %a is not between the uses.
+  // There is no barrier between the uses in an iteration: the one before the
+  // statement that reads %a comes too early.
   EXPECT_FALSE(have({&loop[1], &loop[4], &loop[0]}));
-  // The number of barriers matters in loops only.
+  // Barriers matter only if both buffers are in a loop.
   EXPECT_TRUE(lifetimes.HaveBarriersBetween(a, c, {}));
 }
 

@@ -42,8 +42,8 @@ class Finder {
   void Stores(const Statement& statement, Path& path) const {
     for (const loops::Store& store : statement.stores) {
       if (!has_panels_[store.buffer]) continue;
-      // An asynchronous store may be an ordinary one. Its readers come after an
-      // await.
+      // An asynchronous store may also be done as an ordinary one. Its readers
+      // come after an await.
       (store.is_async ? path.is_copying : path.is_dirty) = true;
     }
     for (const Statement& inner : statement.body) Stores(inner, path);
@@ -67,8 +67,9 @@ class Finder {
     return path;
   }
 
-  // A body may be skipped, and a loop's iteration begins with what the one
-  // before it left. The path only gains flags, so this ends.
+  // A body may be skipped, and each iteration of a loop begins with the state
+  // that the previous one left. Each round only sets flags of the path, so the
+  // loop ends.
   Path FollowBody(const Statement& statement, Path path) {
     while (true) {
       Path after = path;

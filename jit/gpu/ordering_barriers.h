@@ -23,9 +23,9 @@
 
 namespace ember::jit::gpu {
 
-// Returns those of the barriers that need a fence before them. barriers: the
-// statements that have a barrier before them (jit/gpu/barriers.h). has_panels:
-// by buffer.
+// Returns the barriers that need a fence before them. barriers: the statements
+// that have a barrier before them (jit/gpu/barriers.h). has_panels: for each
+// buffer, true if it has panels.
 std::unordered_set<const loops::Statement*> FindOrderingBarriers(
     const loops::Block& body,
     const std::unordered_set<const loops::Statement*>& barriers,

@@ -77,7 +77,8 @@ class OrderPlanner {
     }
   }
 
-  // Lets products stay in flight where that takes no more barriers.
+  // Lets products stay in flight in the next iteration, where that takes no
+  // more barriers.
   void LetProductsGoOn() {
     if (!plan_.HasPanels()) return;
     plan_.in_flight = FindProductsInFlight(
@@ -114,7 +115,8 @@ class OrderPlanner {
     memory_.in_flight.clear();
     memory_.of_others = roles->of_producer;
     for (const WarpRoles::Ring& ring : roles->rings) {
-      // Copies of boxes use the same proxy as products, so they need no fence.
+      // Copies of boxes use the same proxy as products, so their buffers need
+      // no fence.
       for (const uint32_t buffer : ring.buffers)
         memory_.has_panels[buffer] = false;
       if (!ring.goes_on || !memory_.in_flight.insert(ring.readers[0]).second)
@@ -178,7 +180,8 @@ class OrderPlanner {
         }
       }
     }
-    // Each workgroup costs some of a processor's memory (CUDA, since 8.0).
+    // Bytes of a processor's memory that each workgroup costs in addition to
+    // its own (CUDA, since 8.0).
     constexpr int64_t kReservedBytes = 1024;
     const int64_t blocks = (device_.shared_bytes + kReservedBytes) /
                            (plan_.shared_bytes + kReservedBytes);
@@ -197,7 +200,7 @@ class OrderPlanner {
   const DeviceTraits& device_;
   PhasePlan& plan_;
   SharedMemory memory_;
-  std::vector<SharedPanels> panels_;  // by buffer
+  std::vector<SharedPanels> panels_;  // panels of each buffer
   Barriers barriers_;
 };
 

@@ -19,8 +19,8 @@
 namespace ember::jit::gpu {
 
 // Returns the statements that would need a barrier before them if no two
-// buffers of the phase shared a place. Where the device copies boxes, waiting
-// for copies does not count.
+// buffers of the phase shared a place. If the device copies boxes, barriers
+// that only wait for copies are left out.
 std::unordered_set<const loops::Statement*> BarriersOfBuffersApart(
     const loops::LoopNest& nest, const loops::Block& body,
     const DeviceTraits& device, const PhasePlan& plan);

@@ -37,17 +37,19 @@ using tensor::Opcode;
 
 namespace {
 
-// Largest size of the arrays of one invocation that runs a task by itself.
+// Largest number of bytes of the arrays of one invocation that runs a task by
+// itself.
 constexpr int64_t kPrivateBytes = 1024;
-// Invocations of a workgroup in which each runs a task: one or two subgroups of
-// today's devices.
+// Number of invocations of a workgroup in which each runs a task: one or two
+// subgroups of today's devices.
 constexpr int64_t kTasksTogether = 64;
-// A larger array counts as one whose size is not known.
+// Largest number of elements of an array; a larger one counts as one whose size
+// is not known.
 constexpr int64_t kLargestArray = int64_t{1} << 20;
 constexpr uint32_t kBytesOfWord = 4;
 
-// A type of variables that hold values which invocations combine. They are as
-// wide as registers.
+// A type of the variables in which invocations combine values. They are as wide
+// as registers.
 struct RegisterClass {
   bool is_float = false;
   bool is_bool = false;
@@ -109,8 +111,9 @@ class Planner {
  private:
   // --- what there is ---
 
-  // Declines too many iterations. If their number depends on the call, the
-  // recorder of the call checks it again.
+  // Returns an error if an invocation's loops take more iterations than the
+  // device allows. If their number depends on the call, the recorder of the
+  // call checks it again.
   Status CheckIterations() {
     const int64_t most = loops::MostIterations(nest_, phase_.body, {});
     if (most <= device_.iterations) return OkStatus();
@@ -237,7 +240,8 @@ class Planner {
     return OkStatus();
   }
 
-  // Checks a matrix that is only filled and stored.
+  // Checks that the device has matrices of sums of this shape and type, for a
+  // matrix that is only filled and stored.
   Status CheckHasSums(const loops::MatrixOperation& operation) const {
     const DType type = nest_.buffers[operation.accumulator].type;
     const bool has_them =
@@ -279,7 +283,8 @@ class Planner {
     }
   }
 
-  // True if the lanes of the loop around store whole words of four bytes each.
+  // True if the lanes of the surrounding vector loop store whole words of four
+  // bytes each.
   bool StoresWords(const loops::Store& store) const {
     const Buffer& buffer = nest_.buffers[store.buffer];
     if (!lanes_ || may_mask_ || store.update != tensor::Update::kAssign ||
@@ -308,7 +313,7 @@ class Planner {
                                 });
   }
 
-  // True if the buffer's rows are whole words of bytes.
+  // True if each row of the buffer is a whole number of words of four bytes.
   bool IsOfWords(const Buffer& buffer) const {
     if (buffer.type != DType::kI8 && buffer.type != DType::kU8) return false;
     return ConstantElements(nest_, buffer) > 0 && !buffer.extents.empty() &&
@@ -319,7 +324,8 @@ class Planner {
   void NoteIndices(std::span<const NodeId> indices, const Statement* around,
                    PhasePlan::Place& place) {
     if (indices.empty()) return;
-    // The verifier made sure that all accesses are of this kind if one is.
+    // If one access has the invocation as first index, all have it: the
+    // verifier made sure of that.
     if (around != nullptr && indices[0] == around->variable)
       place.of_invocation = true;
     if (!lanes_) return;
@@ -344,7 +350,7 @@ class Planner {
     return ConstantElements(nest_, buffer) * BytesInRegister(buffer.type);
   }
 
-  // Bytes of the buffer in the workgroup's memory.
+  // Returns the bytes that the buffer takes in the workgroup's memory.
   int64_t SharedBytes(size_t number) const {
     const Buffer& buffer = nest_.buffers[number];
     if (device_.keeps_elements) {
@@ -396,7 +402,7 @@ class Planner {
     NoteParts(block, types);
     for (const RegisterClass& type : types)
       plan_.shared_bytes += plan_.parts * type.bytes;
-    // All types share one place.
+    // The memory for combined values is shared by all types.
     if (device_.keeps_elements) plan_.shared_bytes = plan_.parts * kPartBytes;
     parts_bytes_ = plan_.shared_bytes;
   }
@@ -414,7 +420,9 @@ class Planner {
     }
   }
 
-  // Number of values that are left to combine in the workgroup's memory.
+  // Returns the number of values that are left to combine in the workgroup's
+  // memory: one per subgroup if subgroups combine, otherwise one per
+  // invocation.
   int64_t PartsOf(const loops::Store& store) const {
     const DType type = nest_.buffers[store.buffer].type;
     if (!CombinesBySubgroups(type, store.update, device_))
@@ -514,8 +522,8 @@ class Planner {
             !lifetimes_.HaveBarriersBetween(i, other, *barriers_apart_));
   }
 
-  // Returns the first free place in the workgroup's memory, after the memory
-  // for combined values: no buffer there is in use at the same time.
+  // Returns the first place in the workgroup's memory, after the memory for
+  // combined values, that no buffer in use at the same time has.
   int64_t FreeOffset(size_t i) const {
     const int64_t bytes = SharedBytes(i);
     const int64_t unit = plan_.places[i].panels.Any()
@@ -540,14 +548,14 @@ class Planner {
   const loops::Phase& phase_;
   const DeviceTraits& device_;
   PhasePlan plan_;
-  std::optional<NodeId> lanes_;  // variable of the vector loop around
-  bool may_mask_ = false;        // inside a condition within that loop
+  std::optional<NodeId> lanes_;  // variable of the surrounding vector loop
+  bool may_mask_ = false;        // true inside a condition within that loop
   // Buffers with stores of less than whole words, or to which only the first
   // invocation stores.
   std::set<uint32_t> has_bytes_;
   // Buffers with an access that panels do not allow.
   std::set<uint32_t> unplaced_;
-  // Per buffer of matrices a: panels that it may have, but does not need.
+  // For each buffer of matrices a: panels that it may have, but does not need.
   std::map<uint32_t, SharedPanels> row_panels_;
   bool has_invocations_ = false;
   // True if any phase has subgroup loops. Vulkan requires of all entry points
@@ -555,14 +563,15 @@ class Planner {
   const bool has_subgroups_;
   bool in_matrix_ = false;
   Status matrices_;
-  // Accumulators of products, by buffer.
+  // For each buffer of accumulators: true if these are sums of products of
+  // unsigned numbers.
   std::map<uint32_t, bool> are_unsigned_;
   int64_t largest_ = 0;
   const Lifetimes lifetimes_;
   std::vector<size_t> shared_;  // buffers that have a place
   int64_t parts_bytes_ = 0;
-  // Statements with a barrier before them if no two buffers share a place.
-  // Sharing places must not add barriers.
+  // The statements that have a barrier before them if no two buffers share a
+  // place. Sharing places must not add barriers to these.
   std::optional<std::unordered_set<const Statement*>> barriers_apart_;
 };
 
@@ -581,7 +590,8 @@ bool CombinesBySubgroups(DType type, tensor::Update update,
   if (type == DType::kBool || DTypeByteSize(type) > 4) return false;
   if (!IsFloat(type)) return true;
   if (!IsHeldAsFloat(type)) return false;
-  // Sums and products of narrow floats would be rounded at each step.
+  // If subgroups or invocations combined narrow floats, sums and products would
+  // be rounded at each step.
   const bool rounds =
       update == tensor::Update::kAdd || update == tensor::Update::kMultiply;
   return type == DType::kF32 || !rounds;

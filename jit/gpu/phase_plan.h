@@ -27,9 +27,9 @@ namespace ember::jit::gpu {
 
 struct PhasePlan {
   enum class Mode : uint8_t {
-    // Runs a workgroup for each task and an invocation for each value of its
-    // invocation loops. All invocations execute what is outside those loops,
-    // except that only the first one stores to memory.
+    // Runs a workgroup for each task, with an invocation for each value of the
+    // task's invocation loops. All invocations execute what is outside those
+    // loops, except that only the first one stores to memory.
     kInvocations,
     // Runs an invocation for each task: the phase has no invocation loops and
     // its tasks need little memory.
@@ -41,21 +41,22 @@ struct PhasePlan {
   };
   enum class Kind : uint8_t {
     kUnused,
-    kMemory,     // a binding
-    kSlices,     // a binding, of which each workgroup has a part
-    kShared,     // memory of the workgroup
+    kMemory,     // a binding of the entry point
+    kSlices,     // a binding of which each workgroup has a part
+    kShared,     // in memory of the workgroup
     kPrivate,    // an array of each invocation
-    kRegisters,  // a variable for each element
+    kRegisters,  // variables of each invocation, one for each element
     kMatrices    // accumulators of matrix loops: each subgroup has a variable
                  // for each matrix
   };
   struct Place {
     Kind kind = Kind::kUnused;
-    // The first index is the invocation's number and does not count as a dim.
+    // True if the first index is the invocation's number, which does not count
+    // as a dim.
     bool of_invocation = false;
     // True if invocations of a workgroup must see what others stored to memory.
     bool is_coherent = false;
-    // True if barriers order the accesses to it, coherent or not.
+    // True if barriers order the accesses to the buffer, coherent or not.
     bool is_ordered = false;
     bool is_read = false;
     bool is_written = false;
@@ -73,38 +74,40 @@ struct PhasePlan {
     SharedPanels panels;
     // True for kMatrices of i32 that are sums of products of u8.
     bool is_unsigned = false;
-    // Byte of the workgroup's memory at which a kShared buffer begins, where
-    // DeviceTraits::keeps_elements. Buffers that are never in use at the same
-    // time may overlap; barriers are planned for that.
+    // Number of the byte of the workgroup's memory at which a kShared buffer
+    // begins. Set only if DeviceTraits::keeps_elements. Buffers that are never
+    // in use at the same time may overlap; barriers are planned for that.
     int64_t shared_offset = 0;
-    int64_t shared_size = 0;  // likewise, the buffer's bytes
+    // number of bytes of a kShared buffer; also only if keeps_elements
+    int64_t shared_size = 0;
   };
 
   Mode mode = Mode::kAlone;
-  // per workgroup, without a producer's; whole subgroups where the nest has
-  // subgroup loops
+  // number of invocations per workgroup, without a producer's; whole subgroups
+  // if the nest has subgroup loops
   int64_t invocations = 1;
-  std::vector<Place> places;  // by buffer
+  std::vector<Place> places;  // the place of each buffer
   // Statements with a barrier of the workgroup before them.
   std::unordered_set<const loops::Statement*> barriers;
   // The barriers that also order earlier stores for products of warpgroups
   // (jit/gpu/ordering_barriers.h).
   std::unordered_set<const loops::Statement*> ordering_barriers;
-  // Loops whose products stay in flight across these barriers.
+  // Loops whose products stay in flight across barriers.
   std::vector<ProductsInFlight> in_flight;
-  // Set if one subgroup or thread copies for all. If the producer is a subgroup
-  // of its own, `barriers` are those of the others. copy_barriers: the byte of
-  // the workgroup's memory at which the slots' barriers begin,
-  // kCopyBarrierBytes each. For each ring these are first the barriers for
-  // slots 0, 1 and so on being full, then those for them being empty.
+  // `roles` is set if one subgroup or thread copies for all. If the producer is
+  // a subgroup of its own, `barriers` are those of the others. copy_barriers:
+  // the byte of the workgroup's memory at which the barriers of slots begin,
+  // kCopyBarrierBytes each. For each ring, first come the barriers that say
+  // that slots 0, 1 and so on are full, then those that say that they are
+  // empty.
   std::optional<WarpRoles> roles;
   int64_t copy_barriers = 0;
   // For phases with roles: if not 0, workgroups may take further tasks (a
-  // persistent kernel), and this many workgroups keep the device busy.
+  // persistent kernel), and this number of workgroups keeps the device busy.
   int64_t most_workgroups = 0;
   bool has_checks = false;
-  // The device's limit of iterations of an invocation's loops, if a call may
-  // exceed it; 0: no call does.
+  // The device's limit of iterations of an invocation's loops, if some call may
+  // exceed it; otherwise 0.
   int64_t iterations = 0;
   int64_t shared_bytes = 0;
   // Number of elements, per type, of the workgroup's memory in which
@@ -112,7 +115,7 @@ struct PhasePlan {
   // they are at the begin of that memory, kPartBytes each.
   int64_t parts = 0;
 
-  // True if a workgroup has a subgroup more than its invocations.
+  // True if a workgroup has one subgroup more than its invocations need.
   bool HasProducerWarp() const { return roles && roles->has_warp; }
   // True if the workgroup's memory has buffers of panels.
   bool HasPanels() const {
@@ -126,8 +129,9 @@ inline constexpr int64_t kPartBytes = 8;
 // Bytes per barrier of a slot (PTX's mbarrier).
 inline constexpr int64_t kCopyBarrierBytes = 8;
 
-// Errors: kDeviceLimit if the phase needs more invocations than the device has;
-// kDeviceMatrix for matrix loops of types that the target does not list.
+// Plans the phase for the device. Errors: kDeviceLimit if the phase needs more
+// invocations than the device has; kDeviceMatrix for matrix loops of types that
+// the target does not list.
 StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase,
                               const DeviceTraits& device);
@@ -137,8 +141,8 @@ StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
 bool CombinesBySubgroups(DType type, tensor::Update update,
                          const DeviceTraits& device);
 
-// Returns the number of elements; 0 if it is not constant, or more than a
-// workgroup could hold.
+// Returns the number of elements of the buffer; 0 if it is not constant, or
+// more than a workgroup could hold.
 int64_t ConstantElements(const loops::LoopNest& nest,
                          const loops::Buffer& buffer);
 

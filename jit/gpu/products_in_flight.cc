@@ -28,7 +28,7 @@ bool HasMatrices(const Statement& statement) {
          std::ranges::any_of(statement.body, HasMatrices);
 }
 
-// Per buffer that products read: the slots that they read in an iteration.
+// For each buffer that products read: the slots that they read in an iteration.
 using Factors = std::map<uint32_t, Slots>;
 
 class Finder {
@@ -83,7 +83,8 @@ class Finder {
                loops::ExtentOf(nest_.pool, statement.variable)) == subgroups_;
   }
 
-  // True if the block is a sequence of products of panels; adds their factors.
+  // True if the block is a sequence of products of panels. Adds the factors of
+  // these products.
   bool AreProducts(const Block& block, NodeId subgroup,
                    Factors& factors) const {
     return std::ranges::all_of(block, [&](const Statement& statement) {
@@ -153,7 +154,7 @@ class Finder {
   const int64_t subgroups_;
   const bool stores_are_ordered_;
   const Rings rings_;
-  std::vector<NodeId> around_;  // variables of the loops around
+  std::vector<NodeId> around_;  // variables of the surrounding loops
   std::vector<ProductsInFlight> found_;
 };
 

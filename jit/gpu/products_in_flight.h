@@ -31,8 +31,9 @@ namespace ember::jit::gpu {
 struct ProductsInFlight {
   // A serial loop; all products are awaited after it.
   const loops::Statement* loop = nullptr;
-  // The subgroup loop with the products, in the body of `loop`. At the end of
-  // the body all products that began before these are awaited.
+  // The subgroup loop with the products, in the body of `loop`. The products
+  // may stay in flight; at the end of the body all products that began before
+  // them are awaited.
   const loops::Statement* products = nullptr;
 };
 

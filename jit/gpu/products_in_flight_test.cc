@@ -84,8 +84,8 @@ Outcome PlanOf(std::string_view body) {
   return {plan->in_flight.size(), plan->barriers.size()};
 }
 
-// The slot that is copied to was read two iterations ago, so one barrier per
-// iteration suffices.
+// The slot to which an iteration copies was read two iterations ago, so one
+// barrier per iteration suffices.
 TEST(ProductsInFlightTest, OneSlotToSpare) {
   for (const bool are_late : {true, false}) {
     const std::string body =
@@ -97,8 +97,8 @@ TEST(ProductsInFlightTest, OneSlotToSpare) {
   }
 }
 
-// The slot was read in the previous iteration, whose products may still read
-// it.
+// The slot to which an iteration copies was read in the previous one, whose
+// products may still read it.
 TEST(ProductsInFlightTest, NoSlotToSpare) {
   const Outcome outcome =
       PlanOf("      await 2\n" + std::string(kProducts) + Copies(3));
@@ -106,19 +106,20 @@ TEST(ProductsInFlightTest, NoSlotToSpare) {
   EXPECT_EQ(outcome.barriers, 1u);
 }
 
-// Products wait for copies of the same loop to the memory that they read.
+// If the loop also stores to the factors in another way, its products do not
+// stay in flight.
 TEST(ProductsInFlightTest, OtherStoresToTheirFactors) {
   const std::string stores = R"(
       invocation i < 64 { %as[mod(k, 4), i, 0] = %a[i, k] }
 )";
   EXPECT_EQ(
       PlanOf("      await 1\n" + stores + kProducts + Copies(2)).in_flight, 0u);
-  // If the rows of successive warps do not follow each other, they are in
-  // registers.
+  // If the rows of successive warps do not follow each other, the rows' factor
+  // is in registers.
   std::string apart(kProducts);
   apart.replace(apart.find("s * 16 + m"), 10, "mod(s, 2) * 32 + m");
   EXPECT_EQ(PlanOf("      await 1\n" + apart + Copies(2)).in_flight, 0u);
-  // The iteration uses the sums.
+  // Each iteration reads the sums, so the products must be complete.
   const std::string uses = R"(
       subgroup s < 4 { matrix m < 16 { matrix n < 64 {
         %y[s * 16 + m, n] = %sum[s, m, n]

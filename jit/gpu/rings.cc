@@ -64,7 +64,7 @@ void Rings::FindBuffersOf(NodeId variable, const Block& block) {
   }
 }
 
-// An index in 0..count-1 is its own remainder.
+// The index may lack the modulo: an index in 0..count-1 is its own remainder.
 std::optional<Turn> Rings::TurnOf(uint32_t buffer, NodeId index) const {
   const int64_t count = counts_[buffer];
   const tensor::Node& node = nest_.pool[index];

@@ -44,14 +44,15 @@ constexpr Slots Turned(Slots slots, int count) {
 
 // The slot of a first index, relative to the iteration of a loop.
 struct Turn {
-  std::optional<loops::NodeId> variable;  // none: a constant slot
-  int64_t offset = 0;                     // in 0..count-1
+  std::optional<loops::NodeId> variable;  // none: the slot is constant
+  // number of the slot, or its distance from the iteration, in 0..count-1
+  int64_t offset = 0;
 };
 
 class Rings {
  public:
-  // is_of_many, per buffer: true if several invocations may touch an element.
-  // SlotsOf returns no slots for other buffers.
+  // is_of_many: for each buffer, true if several invocations may touch the same
+  // element. SlotsOf returns no slots for other buffers.
   Rings(const loops::LoopNest& nest, const loops::Block& body,
         std::vector<bool> is_of_many);
 
@@ -64,11 +65,13 @@ class Rings {
   }
   bool HasRing(loops::NodeId variable) const;
 
-  // Returns the slots that an access with the indices touches, inside the loops
-  // of these variables; 0 if the buffer is not one of many.
+  // Returns the slots of the buffer that an access with the indices touches.
+  // around: variables of the loops around the access. Returns 0 if is_of_many
+  // is false for the buffer.
   Slots SlotsOf(uint32_t buffer, std::span<const loops::NodeId> indices,
                 std::span<const loops::NodeId> around) const;
-  // Returns nothing if the index is no such slot.
+  // Returns the slot that the index means, relative to the iteration of a loop;
+  // nothing if the index is not (k + c) mod n.
   std::optional<Turn> TurnOf(uint32_t buffer, loops::NodeId index) const;
 
  private:
@@ -78,8 +81,9 @@ class Rings {
 
   const loops::LoopNest& nest_;
   const std::vector<bool> is_of_many_;
-  std::vector<int> counts_;                          // by buffer
-  std::vector<std::optional<loops::NodeId>> loops_;  // by buffer
+  std::vector<int> counts_;  // number of slots of each buffer
+  // variable of the loop that each buffer's slots follow
+  std::vector<std::optional<loops::NodeId>> loops_;
 };
 
 // True if the statement, or one in it, stores asynchronously.

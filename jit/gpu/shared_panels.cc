@@ -38,7 +38,7 @@ bool IsBlockOf(const ExpressionPool& pool, const LinearSum& index,
     }
     if (tensor::DependsOn(pool, term.node, variable)) return false;
     if (apart && tensor::DependsOn(pool, term.node, *apart)) continue;
-    // Each factor is at most 2^30, so this cannot overflow.
+    // The product cannot overflow, because each factor is at most 2^30.
     const int64_t multiple = loops::PowerOfTwoIn(term.coefficient) *
                              loops::DivisorOf(pool, term.node);
     if (multiple < begins) return false;
@@ -46,8 +46,8 @@ bool IsBlockOf(const ExpressionPool& pool, const LinearSum& index,
   return moves;
 }
 
-// Returns the value for subgroup number `number`, if it depends on nothing
-// else.
+// Returns the value of the expression in subgroup number `number`; nothing if
+// it depends on anything but that number.
 std::optional<int64_t> ValueFor(const ExpressionPool& pool, NodeId value,
                                 NodeId subgroup, int64_t number) {
   if (value == subgroup) return number;
@@ -66,12 +66,12 @@ std::optional<int64_t> ValueFor(const ExpressionPool& pool, NodeId value,
   return node.opcode == Opcode::kFloorDivide ? *a / *b : *a % *b;
 }
 
-// Says how a matrix moves along rows of its buffer, or along its columns.
+// Describes how a matrix moves along rows of its buffer, or along its columns.
 struct PanelDim {
   LinearSum index;
-  NodeId variable = 0;    // the matrix loop's variable
-  int64_t begins = 1;     // at multiples of this, a power of two
-  int64_t warp_step = 0;  // from one warp's matrix to the next one's
+  NodeId variable = 0;    // variable of the matrix loop
+  int64_t begins = 1;     // the index is a multiple of this power of two
+  int64_t warp_step = 0;  // distance from one warp's matrix to the next one's
 };
 
 // Checks indices in a subgroup loop whose subgroups form groups of `warps`.
@@ -94,8 +94,9 @@ class PanelFinder {
            HasSteps(*sum, /*begins=*/1, /*step=*/0);
   }
 
-  // True if the matrix's blocks of rows, or runs of a row, are whole: the first
-  // warp of a group begins at a multiple, and the next warps follow at steps.
+  // True if the matrix covers whole blocks of rows, or whole runs of a row: the
+  // first warp of a group begins at a multiple of `begins`, and each next warp
+  // is `warp_step` further.
   bool IsBlock(const PanelDim& dim) const {
     return IsBlockOf(pool_, dim.index, dim.variable, dim.begins, subgroup_) &&
            HasSteps(dim.index, dim.begins, dim.warp_step);
@@ -157,7 +158,7 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   const SharedPanels panels = {*rows, *columns * bytes};
   if (*rows % kPanelRows != 0 || panels.row_bytes % kPanelRowBytes != 0)
     return std::nullopt;
-  // A run lies within one panel or is a whole number of panels.
+  // A run must lie within one panel or be a whole number of panels.
   const int64_t of_panel = kPanelRowBytes / bytes;
   if (of_panel % factor.run != 0 && factor.run % of_panel != 0)
     return std::nullopt;
@@ -199,7 +200,8 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   return panels;
 }
 
-// subgroup: the variable of the subgroup loop around, if any.
+// Returns true if all wide products of the block have panels. subgroup: the
+// variable of the surrounding subgroup loop, if any.
 bool HavePanels(const loops::LoopNest& nest, const loops::Block& block,
                 std::optional<NodeId> subgroup, bool rows_too) {
   return std::ranges::all_of(block, [&](const loops::Statement& statement) {

@@ -25,22 +25,22 @@
 
 namespace ember::jit::gpu {
 
-// A buffer of panels, and each panel, begins at a multiple of this.
+// Alignment in bytes of a buffer of panels, and of each panel.
 inline constexpr int64_t kPanelAlignment = 1024;
 inline constexpr int64_t kPanelRowBytes = 128;
-// Bytes that the swizzle keeps together.
+// Number of bytes that the swizzle keeps together.
 inline constexpr int64_t kPanelPieceBytes = 16;
 // Number of rows after which the exchange of pieces repeats.
 inline constexpr int64_t kPanelRows = 8;
 
 struct SharedPanels {
-  int64_t rows = 0;       // per matrix of the buffer; 0: it has no panels
-  int64_t row_bytes = 0;  // bytes per row of the buffer
+  int64_t rows = 0;  // number of rows per matrix of the buffer; 0: no panels
+  int64_t row_bytes = 0;  // number of bytes per row of the buffer
 
   bool Any() const { return rows != 0; }
-  // Bytes from one panel to the next.
+  // Returns the number of bytes from one panel to the next.
   int64_t PanelBytes() const { return rows * kPanelRowBytes; }
-  // Returns the place of byte `offset` of the row-major buffer.
+  // Returns the place, in bytes, of byte `offset` of the row-major buffer.
   int64_t PlaceOf(int64_t offset) const;
   // True if adding `step` to an offset adds PlaceOf(step) to its place, in the
   // same matrix or to another one: whole blocks of rows, and panels.
@@ -66,8 +66,8 @@ std::optional<SharedPanels> PanelsOfRows(const loops::LoopNest& nest,
                                          const loops::MatrixOperation& product,
                                          loops::NodeId subgroup, int64_t warps);
 
-// Bytes from the begin of a warp's matrix a in its panels to that of the next
-// warp.
+// Returns the number of bytes from the begin of a warp's matrix a in its panels
+// to that of the next warp.
 int64_t BytesToNextWarp(const loops::LoopNest& nest,
                         const loops::MatrixOperation& product);
 
@@ -76,8 +76,8 @@ int64_t BytesToNextWarp(const loops::LoopNest& nest,
 bool HasPanelsForWideProducts(const loops::LoopNest& nest, bool rows_too);
 
 // True if the store may go to a buffer of panels: it stores one element, or
-// lanes that are part of one piece. lane: the variable of the vector loop
-// around.
+// lanes that are part of one piece. lane: the variable of the surrounding
+// vector loop.
 bool MayStoreToPanels(const loops::LoopNest& nest, const loops::Store& store,
                       std::optional<loops::NodeId> lane);
 

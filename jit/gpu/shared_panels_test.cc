@@ -19,24 +19,25 @@ TEST(SharedPanels, EachByteHasOnePlace) {
       EXPECT_GE(place, 0);
       EXPECT_LT(place, bytes);
       places.insert(place);
-      // Pieces stay together.
+      // The bytes of a piece stay together.
       EXPECT_EQ(place % kPanelPieceBytes, offset % kPanelPieceBytes);
     }
     EXPECT_EQ(static_cast<int64_t>(places.size()), bytes);
   }
 }
 
-// The places are those of the figure in the header.
+// The figure in shared_panels.h gives these places.
 TEST(SharedPanels, Figure) {
   const SharedPanels panels = {8, 256};
   EXPECT_EQ(panels.PlaceOf(0), 0);
-  EXPECT_EQ(panels.PlaceOf(8 * 16), 8 * 128);                        // a8
-  EXPECT_EQ(panels.PlaceOf(256), 128 + 16);                          // b0
-  EXPECT_EQ(panels.PlaceOf(256 + 16), 128);                          // b1
-  EXPECT_EQ(panels.PlaceOf(256 + 15 * 16), 8 * 128 + 128 + 6 * 16);  // b15
+  EXPECT_EQ(panels.PlaceOf(8 * 16), 8 * 128);  // piece a8
+  EXPECT_EQ(panels.PlaceOf(256), 128 + 16);    // piece b0
+  EXPECT_EQ(panels.PlaceOf(256 + 16), 128);    // piece b1
+  // piece b15
+  EXPECT_EQ(panels.PlaceOf(256 + 15 * 16), 8 * 128 + 128 + 6 * 16);
 }
 
-// A step from one place is a step from every place, up to the buffer's end.
+// A distance that is a step is one from every place, up to the buffer's end.
 TEST(SharedPanels, Steps) {
   const SharedPanels panels = {16, 256};
   const int64_t matrix = panels.rows * panels.row_bytes;

@@ -69,7 +69,8 @@ class Turns {
 
   const tensor::ExpressionPool& pool_;
   const NodeId task_;
-  std::vector<NodeId> nodes_;  // operands come before their users
+  // nodes of the expression; operands come before their users
+  std::vector<NodeId> nodes_;
   std::vector<uint64_t> values_;
   std::unordered_map<NodeId, size_t> places_;
 };

@@ -19,11 +19,12 @@
 
 namespace ember::jit::gpu {
 
-// `turns`: the number of iterations of a task's loop, an expression of the
-// task's number (`task`, a loop variable) and constants. The result is also
-// false if that is not known: the expression loads something or has a
-// parameter, or the number of tasks is not constant. A workgroup may exceed the
-// average by one iteration for each of its tasks.
+// True if the workgroups have about the same number of iterations in all of
+// their tasks. The first expression is the number of iterations of a task's
+// loop. It may contain the task's number (`task`, a loop variable) and
+// constants. A workgroup may exceed the average by one iteration for each of
+// its tasks. False also if the shares are not known: the expression loads
+// something or has a parameter, or the number of tasks is not constant.
 bool HaveEqualShares(const tensor::ExpressionPool& pool, loops::NodeId turns,
                      loops::NodeId task, int64_t workgroups);
 

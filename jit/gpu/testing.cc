@@ -21,7 +21,7 @@
 namespace ember::jit::gpu {
 namespace {
 
-// Bytes between buffers; a multiple of every device's alignment.
+// Number of bytes between buffers; a multiple of every device's alignment.
 constexpr int64_t kGap = 256;
 constexpr uint8_t kGapByte = 0xa5;
 
@@ -30,7 +30,7 @@ bool IsArgument(const loops::Buffer& buffer) {
          buffer.scope == loops::MemoryScope::kOutput;
 }
 
-// All buffers in one allocation, with gaps between them.
+// A device allocation that contains all buffers, with gaps between them.
 struct DeviceBytes {
   std::unique_ptr<hal::Buffer> memory;
   std::vector<hal::BufferRange> ranges;

@@ -20,12 +20,12 @@
 
 namespace ember::jit::gpu {
 
-// The bytes of each input and output, in order.
+// The contents of each input and output, in order.
 using Bytes = std::vector<std::vector<uint8_t>>;
 
 loops::LoopNest ParseOrDie(const std::string& text);
 
-// Returns an image for a nest without a dispatch.
+// Returns a kernel image with the code of a nest that no dispatch belongs to.
 vm::KernelImage ImageOfNest(const loops::LoopNest& nest, DeviceCode code);
 
 // Records and runs the nest's code, prologue and phases. Then `buffers` has the

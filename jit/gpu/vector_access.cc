@@ -19,7 +19,7 @@ std::optional<VectorAccess> FindVector(
   VectorAccess access;
   LinearSum rest;
   int64_t constant = element.constant;
-  int64_t own = 0;  // value of access.variable
+  int64_t own = 0;  // value of access.variable for this element
   for (const LinearTerm& term : element.terms) {
     const std::optional<int64_t> value = value_of(term.node);
     if (!value) {
@@ -45,7 +45,7 @@ std::optional<VectorAccess> FindVector(
   for (const LinearTerm& term : rest.terms) {
     const int64_t factor = loops::PowerOfTwoIn(term.coefficient);
     divides &= factor >= access.width;
-    // Each factor is at most 2^30, so this cannot overflow.
+    // The product cannot overflow, because each factor is at most 2^30.
     if (factor * loops::DivisorOf(pool, term.node) < access.width)
       return std::nullopt;
   }

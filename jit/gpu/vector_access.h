@@ -19,28 +19,29 @@
 
 namespace ember::jit::gpu {
 
-// Fewest and most elements of a vector; both are powers of two.
+// Smallest and largest number of elements of a vector; both are powers of two.
 struct VectorLimits {
   uint32_t least = 1;
-  uint32_t most = 1;  // less than 2: no vectors
+  uint32_t most = 1;  // less than 2: there are no vectors
 };
 
 struct VectorAccess {
-  uint32_t width = 1;  // elements of the vector
-  uint32_t lane = 0;   // place of this element among them
-  // the vector's number: the value of this, shifted right
+  uint32_t width = 1;  // number of elements of the vector
+  uint32_t lane = 0;   // position of this element in the vector
+  // The vector's number in the buffer is the value of `number`, shifted right
+  // by `shift` bits.
   tensor::LinearSum number;
   uint32_t shift = 0;
-  loops::NodeId variable = 0;  // variable of the loop whose values share it
-  // True if exactly as many values of the loop as the vector has lanes share
-  // it.
+  // variable of the loop whose values share the vector
+  loops::NodeId variable = 0;
+  // True if as many values of the loop share the vector as it has lanes.
   bool is_whole = false;
 };
 
-// element: its number in a buffer whose begin and end are multiples of
-// limits.most. value_of: the values of variables that are constants here.
-// Returns nothing if the alignment is not proved, or if no other value of a
-// loop needs the vector.
+// Returns the vector that contains an element. element: the element's number in
+// a buffer whose begin and end are multiples of limits.most. value_of: the
+// values of variables that are constants here. Returns nothing if the alignment
+// is not proved, or if no other value of a loop needs the vector.
 std::optional<VectorAccess> FindVector(
     const tensor::ExpressionPool& pool, const tensor::LinearSum& element,
     VectorLimits limits,

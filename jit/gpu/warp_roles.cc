@@ -19,7 +19,8 @@ using tensor::Opcode;
 
 namespace {
 
-// One slot is filled while products of two iterations read the others.
+// Smallest number of slots with which products may stay in flight: one slot is
+// filled while products of two iterations read the others.
 constexpr int kFewestSlotsToGoOn = 3;
 
 bool HasAwait(const Statement& statement) {
@@ -62,7 +63,7 @@ class Finder {
       if (!IsReader(statement) && !LookAt(statement)) return std::nullopt;
     }
     if (!LeaveLoop()) return std::nullopt;
-    // The rings' memory is free after the loop.
+    // No statement after the loop may access the rings or copy asynchronously.
     for (auto behind = loop + 1; behind != body_.end(); ++behind) {
       if (Touches(*behind, /*or_their_memory=*/false)) return std::nullopt;
     }
@@ -93,12 +94,13 @@ class Finder {
       ForEachAccessWithin(inner, visit);
   }
 
-  // Finds the loop's statements that read rings. True if they read slot k mod n
-  // in iteration k, and do nothing else with the rings' memory.
+  // Finds the loop's statements that read rings. Returns true if they read slot
+  // k mod n in iteration k, and do nothing else with the rings' memory.
   bool FindReaders() {
     bool are_own = true;
     for (const Statement& statement : roles_.loop->body) {
-      if (HasAsyncStore(statement)) continue;  // LookAt checks these
+      // LookAt checks asynchronous stores
+      if (HasAsyncStore(statement)) continue;
       ForEachAccessWithin(statement, [&](uint32_t buffer, bool stores,
                                          std::span<const NodeId> indices) {
         if (!filled_.contains(buffer)) {
@@ -129,7 +131,8 @@ class Finder {
     });
   }
 
-  // Buffers that the same statements read in the same way form one ring.
+  // Groups the buffers of rings: buffers that the same statements read in the
+  // same way form one ring.
   bool GroupBuffers() {
     for (const uint32_t buffer : filled_) {
       if (MeetsRings(buffer)) return false;
@@ -168,12 +171,13 @@ class Finder {
 
   // --- fills
 
-  // The fills of a ring so far. ahead: in the loop, the number of iterations
-  // from the current one to the one that the fill is for. Empty before the
-  // loop, where fills are for iterations 0, 1 and so on.
+  // The fills of a ring that were found so far. ahead: in the loop, the number
+  // of iterations from the current one to the one that is filled; empty before
+  // the loop, where fills are for iterations 0, 1 and so on.
   struct Fills {
     int64_t count = 0;
-    std::set<uint32_t> begun;  // buffers of the fill that is not whole yet
+    // buffers that the current, incomplete fill has brought
+    std::set<uint32_t> begun;
     std::optional<int64_t> ahead;
   };
 
@@ -186,7 +190,7 @@ class Finder {
       return !Touches(statement, /*or_their_memory=*/true);
     if (statement.kind != Statement::Kind::kIf)
       return LookAtCopy(statement, std::nullopt);
-    // A branch must consist of whole fills.
+    // A branch must contain whole fills, so none may be incomplete before it.
     if (!AreWhole()) return false;
     for (const Statement& inner : statement.body) {
       if (!HasAsyncStore(inner) || !LookAtCopy(inner, statement.condition))
@@ -201,7 +205,8 @@ class Finder {
         fills_, [](const Fills& fills) { return fills.begun.empty(); });
   }
 
-  // condition: that of the branch around, if any.
+  // Checks one copy to a ring. condition: the condition of the surrounding
+  // branch, if any.
   bool LookAtCopy(const Statement& statement, std::optional<NodeId> condition) {
     const uint32_t buffer = StoredBy(statement);
     const auto known = ring_of_.find(buffer);
@@ -234,14 +239,16 @@ class Finder {
     return true;
   }
 
-  // True if each call has the iteration. Copies in the loop need a condition,
-  // since the last iterations have none that far ahead.
+  // True if every call has iteration `turn`. Copies in the loop always need a
+  // condition, since the iterations that they are for do not exist near the
+  // loop's end.
   bool AllHaveTurn(int64_t turn) const {
     return turn < nest_.pool[loops::ExtentOf(nest_.pool, Variable())].range.low;
   }
 
-  // True if the condition is `turn < turns`, or, in the loop,
-  // `k + turn < turns`, where `turns` is the loop's extent.
+  // True if the condition says that the filled iteration exists: that its
+  // number is less than the loop's extent. Before the loop that number is
+  // constant; in the loop it is k plus a constant.
   bool IsTurn(NodeId condition, std::optional<int64_t> ahead,
               int64_t turn) const {
     const tensor::Node& node = nest_.pool[condition];
@@ -275,7 +282,7 @@ class Finder {
     return AreWhole();
   }
 
-  // True if each iteration fills each ring once.
+  // Returns true if each iteration of the loop fills each ring once.
   bool LeaveLoop() const {
     return AreWhole() && std::ranges::all_of(fills_, [](const Fills& fills) {
              return fills.count == *fills.ahead + 1;
@@ -339,12 +346,14 @@ class Finder {
   const std::vector<SharedPanels>& panels_;
   const Rings rings_;
   WarpRoles roles_;
-  std::set<uint32_t> filled_;  // the rings' buffers
-  // Per buffer of a ring: the statements that read it.
+  std::set<uint32_t> filled_;  // the buffers of all rings
+  // For each buffer of a ring: the statements that read it.
   std::map<uint32_t, std::set<const Statement*>> readers_;
-  std::map<uint32_t, NodeId> slots_;    // the index that readers have
-  std::map<uint32_t, size_t> ring_of_;  // per buffer: its index in roles_.rings
-  std::vector<Fills> fills_;            // by ring
+  // for each buffer: the index that its readers have
+  std::map<uint32_t, NodeId> slots_;
+  // for each buffer: the position of its ring in roles_.rings
+  std::map<uint32_t, size_t> ring_of_;
+  std::vector<Fills> fills_;  // for each ring: its fills so far
 };
 
 }  // namespace

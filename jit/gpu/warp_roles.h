@@ -61,15 +61,15 @@ struct WarpRoles {
     std::vector<uint32_t> buffers;
     int slots = 0;
     int64_t fill_bytes = 0;  // bytes of one slot of all buffers together
-    // The subgroup loops of the loop's body, in order, that read a slot in each
-    // iteration. Each has this number of subgroups.
+    // The subgroup loops of the loop's body, in order, that read a slot of the
+    // ring in each iteration. Each has `subgroups` subgroups.
     std::vector<const loops::Statement*> readers;
     int64_t subgroups = 0;
     // The index of the slot that an iteration reads: k mod n in iteration k.
     loops::NodeId slot = 0;
     // True if the reader's products stay in flight in the next iteration
-    // (ProductsInFlight), at whose end the slot is empty. Else the slot is
-    // empty after the last reader.
+    // (ProductsInFlight). The slot is then empty at the end of that iteration.
+    // Otherwise the slot is empty after the last reader.
     bool goes_on = false;
   };
   struct Copy {
@@ -86,7 +86,7 @@ struct WarpRoles {
   // the serial loop that reads the rings
   const loops::Statement* loop = nullptr;
   std::vector<Ring> rings;
-  // The copies, per invocation loop that is one.
+  // The copies. Key: the invocation loop that does the copy.
   std::map<const loops::Statement*, Copy> copies;
   // Statements that consumers leave out or do nothing in: the copies, branches
   // that contain only copies, and awaits.

@@ -19,8 +19,8 @@
 namespace ember::jit::gpu {
 namespace {
 
-// Returns an iteration's copies. slot: its index; begin: the index in the
-// source at which they begin.
+// Returns the copies of %a for an iteration. slot: the slot's index; begin: the
+// index in the source at which the copies begin.
 std::string CopyA(const std::string& slot, const std::string& begin) {
   return "invocation i < 128 { unroll r < 4 { vector v < 8 {\n"
          "  async %as[" +
@@ -50,8 +50,8 @@ struct Parts {
   std::string behind;
   std::string turns = "8";
   std::string tasks = "1";
-  // False if some loads cannot be proved to be in bounds, which these tests
-  // ignore.
+  // False if the nest has loads that cannot be proved to be in bounds; the
+  // tests ignore that then.
   bool verifies = true;
 };
 
@@ -109,7 +109,7 @@ TEST(WarpRolesTest, ProductsOfSlices) {
   const loops::LoopNest nest = NestOf({});
   const PhasePlan plan = PlanOf(nest, Device());
   ASSERT_TRUE(plan.roles);
-  // Both factors form one ring.
+  // Both factors of the product are in one ring of slots.
   ASSERT_EQ(plan.roles->rings.size(), 1u);
   const WarpRoles::Ring& ring = plan.roles->rings[0];
   EXPECT_EQ(ring.buffers.size(), 2u);
@@ -123,7 +123,7 @@ TEST(WarpRolesTest, ProductsOfSlices) {
                 plan.roles->copies,
                 [](const auto& copy) { return copy.second.begins_fill; }),
             3);
-  // The consumers have no barriers.
+  // The producer's warp replaces all barriers of the consumers.
   EXPECT_TRUE(plan.barriers.empty());
   EXPECT_EQ(plan.invocations, 128);
   EXPECT_EQ(plan.copy_barriers, 4 * ring.fill_bytes);
@@ -138,7 +138,7 @@ TEST(WarpRolesTest, DeviceMustHaveThem) {
   device = Device();
   device.invocations = 128;
   EXPECT_FALSE(HasRoles({}, device));
-  // There is no room for the barriers of slots.
+  // The slots fill the memory, so there is no room for their barriers.
   device = Device();
   device.shared_bytes = 4 * (64 * 64 + 64 * 128) * 2;
   EXPECT_FALSE(HasRoles({}, device));
@@ -154,11 +154,12 @@ TEST(WarpRolesTest, AllStoresAreCopiesOfBoxes) {
     EXPECT_NE(at, std::string::npos) << what;
     return text.replace(at, what.size(), by);
   };
-  // Rows of the source move twice as fast as those of the slot.
+  // A copy is no box if rows of the source move twice as fast as those of the
+  // slot.
   parts.in_loop = replaced(parts.in_loop, "%a[floordiv(i, 8) + r * 16",
                            "%a[mod(floordiv(i, 8) * 2, 16) + r * 16");
   EXPECT_FALSE(HasRoles(parts));
-  // Rows and columns are exchanged.
+  // A copy is no box if rows and columns are exchanged.
   parts = {};
   parts.in_loop =
       replaced(parts.in_loop,
@@ -172,7 +173,7 @@ TEST(WarpRolesTest, AllStoresAreCopiesOfBoxes) {
                "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]",
                "pad(%c[floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v], 0.0)");
   EXPECT_FALSE(HasRoles(parts));
-  // Elements outside of the tensor are not zero.
+  // Elements outside of the tensor do not read as zero.
   parts = {};
   const std::string from =
       "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]";
@@ -196,11 +197,12 @@ TEST(WarpRolesTest, FillsAreOfTurnsInOrder) {
   parts.before =
       CopyA("0", "0") + CopyB("0", "0") + "await 1\n" + CopyA("1", "64");
   EXPECT_FALSE(HasRoles(parts));
-  // One iteration too few is copied before the loop.
+  // One iteration less is copied before the loop than the loop's copies are
+  // ahead.
   parts = {};
   parts.before = CopyA("0", "0") + CopyB("0", "0");
   EXPECT_FALSE(HasRoles(parts));
-  // The condition is not that the iteration exists.
+  // The condition is not that the filled iteration exists.
   parts = {};
   parts.in_loop.replace(0, std::string("if k + 2 < 8").size(), "if k + 2 < 7");
   EXPECT_FALSE(HasRoles(parts));
@@ -277,11 +279,12 @@ TEST(WarpRolesTest, NoneWithSlices) {
 
 // --- several rings
 
-// Two products with a computation between them. In iteration k the first reads
-// keys of slot k mod 2, and the second reads values, each in four of eight
-// subgroups.
+// Two products with a computation between them. In iteration k the first
+// product reads keys, and the second reads values, both from slot k mod 2. Each
+// product runs in four of the eight subgroups.
 struct TwoProducts {
-  std::string keys = "2", values = "2";  // slots
+  // number of slots of keys and of values
+  std::string keys = "2", values = "2";
   std::string before = Copy("ks", "0", "0") + Copy("vs", "0", "0");
   std::string in_loop = "if k + 1 < 8 {\n" +
                         Copy("ks", "mod(k + 1, 2)", "k * 64 + 64") +
@@ -310,7 +313,8 @@ struct TwoProducts {
            sum + "[s, m, n] += f32(%" + rows + "[s * 16 + m, e * 16 + d]) *\n" +
            "        f32(%" + InSteps(columns) + ")\n} } } } }\n";
   }
-  // Returns the matrices' columns or rows, which follow each other.
+  // Returns the access with `d` in steps of 16 of the unrolled loop, so that
+  // matrices follow each other.
   static std::string InSteps(std::string columns) {
     const size_t at = columns.find(", d");
     return columns.replace(at, 3, ", e * 16 + d");
@@ -351,7 +355,8 @@ struct TwoProducts {
   }
 
  private:
-  mutable loops::LoopNest nest_;  // the nest that the plan refers to
+  // the nest to whose statements the plan points
+  mutable loops::LoopNest nest_;
 };
 
 // Slots of keys are free before those of values. Since the loop has barriers,
@@ -397,8 +402,8 @@ TEST(WarpRolesTest, RingsMayBeOfDifferentLength) {
   EXPECT_FALSE(products.HasRoles());
 }
 
-// An iteration reads the slot that was copied for it, and its reader signals
-// that it has read the slot.
+// An iteration must read the slot that was copied for it, and its reader
+// signals that it has read the slot.
 TEST(WarpRolesTest, EachTurnReadsItsSlot) {
   TwoProducts products;
   products.second =
@@ -450,8 +455,9 @@ TEST(WarpRolesTest, TasksOfDifferentLengthAreDealtOut) {
 }
 
 // In the first case each of 264 workgroups has 11 iterations in its two tasks,
-// as with the pieces of a sum's ranges. The shares differ if both tasks are of
-// one form, if one task is left over, or if the number of tasks is not known.
+// as with the two pieces of a range of a sum. The shares differ in the other
+// cases: both tasks have the same form, one task is left over, or the number of
+// tasks is not known.
 TEST(WarpRolesTest, TasksThatAreLongAndShortInTurnsHaveAFixedOrder) {
   const auto most_workgroups = [](const std::string& turns,
                                   const std::string& tasks) {

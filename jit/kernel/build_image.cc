@@ -32,8 +32,8 @@ StatusOr<PackedConstants> Pack(const vm::KernelRequest& request,
   return packed;
 }
 
-// Returns code in the form of an image and does not load it: it may be for
-// another machine.
+// A compiler that returns code in the form of an image and does not load it: it
+// may be for another machine.
 class Unloaded final : public Compiler {
  public:
   explicit Unloaded(ObjectCompiler& compiler) : compiler_(compiler) {}
@@ -73,7 +73,7 @@ StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
     return image;
   StatusOr<PackedConstants> made =
       Pack(request, std::move(nest), *options.packer);
-  // If that fails, the loader packs them.
+  // If packing the constants fails, they are packed when the kernel is loaded.
   if (made.ok()) *packed = *std::move(made);
   return image;
 }

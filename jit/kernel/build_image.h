@@ -25,7 +25,7 @@
 namespace ember::jit {
 
 struct ImageOptions {
-  // Sets NestOptions::is_exact.
+  // The value of NestOptions::is_exact for the kernel.
   bool is_exact = false;
   // A compiler for this machine, whatever the target is. It packs the constants
   // for which the kernel has its own layout, by compiling and running here the
@@ -37,7 +37,7 @@ struct ImageOptions {
 // The contents of the image's packed buffers, in order.
 struct PackedConstants {
   std::vector<std::span<const uint8_t>> buffers;
-  std::shared_ptr<const void> owner;  // keeps them alive
+  std::shared_ptr<const void> owner;  // an object that keeps the contents alive
 };
 
 // Builds a verified image. Only the text of request.target is used; this

@@ -39,7 +39,8 @@ StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnHost(
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 
-// loading, packing: get the milliseconds that these took.
+// Loads the image on the request's device. loading, packing: get the
+// milliseconds that these took.
 StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnDevice(
     const vm::KernelRequest& request, vm::KernelImage image,
     std::string description, double& loading, double& packing) {

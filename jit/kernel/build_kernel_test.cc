@@ -73,8 +73,8 @@ TEST(BuildKernel, RandomDispatches) {
   int built = 0;
   std::map<std::string, int> declined;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-    // Results may overwrite operands. The random schedule is replaced, since
-    // some of its primitives round differently.
+    // Results may overwrite operands. The default schedule replaces the random
+    // one, some of whose primitives round differently.
     schedule::RandomPair pair = schedule::MakeRandomPair(seed);
     pair.schedule = schedule::Schedule(pair.computation);
     const tensor::RandomCase& random = pair.random;
@@ -91,7 +91,7 @@ TEST(BuildKernel, RandomDispatches) {
       auto kernel = BuildKernel(request, SharedCompiler(), &report);
       if (given) std::fputs((report.schedule + report.nest).c_str(), stderr);
       if (!kernel.ok()) {
-        // A kernel may only be declined for a reason of the table.
+        // A kernel may only be declined for a reason of jit/decline_reasons.h.
         ASSERT_EQ(kernel.status().code(), StatusCode::kUnimplemented)
             << kernel.status().ToString() << tensor::Print(random.dispatch);
         ++declined[kernel.status().ToString().substr(0, 300)];

@@ -52,9 +52,9 @@ Status CheckSize(const tensor::Dispatch& dispatch) {
 }
 
 // Checks the terms from which schedules and code generation compute strides,
-// regions and offsets, as numbers of 64 bits. Together with extents, which are
-// at most 2^40 as well, nothing overflows. Loaded values may be any numbers:
-// only a kernel computes with them, modulo 2^64.
+// regions and offsets, as numbers of 64 bits. If the terms are at most 2^40, as
+// extents are, nothing overflows. Loaded values may be any numbers: only a
+// kernel computes with them, modulo 2^64.
 Status CheckIndexTerms(const schedule::Computation& computation) {
   const tensor::ExpressionPool& pool = computation.pool;
   std::vector<bool> seen;
@@ -94,8 +94,8 @@ Status CheckIndexTerms(const schedule::Computation& computation) {
   return OkStatus();
 }
 
-// Winograd's convolutions, in two dims, have larger errors than the direct
-// sums.
+// Returns the factor by which errors may exceed those of direct sums. It is
+// more than 1 for Winograd's convolutions, in two dims.
 double ErrorGrowthOf(const std::string& schedule) {
   return schedule.find("winograd ") == std::string::npos
              ? 1

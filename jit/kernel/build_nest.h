@@ -20,7 +20,7 @@ struct NestOptions {
   std::string given_schedule;
   // True if the default schedule must keep rounding (ScheduleOptions).
   bool is_exact = false;
-  // Sets ScheduleOptions::cpu.
+  // The value of ScheduleOptions::cpu.
   const CpuModel* cpu = nullptr;
 };
 
@@ -29,9 +29,9 @@ struct NestText {
   std::string schedule, nest;
 };
 
-// Returns a verified nest. text: if it is not null, gets the schedule and the
-// nest, even if no proof of bounds was found. error_growth: if it is not null,
-// gets vm::Kernel::error_growth. Errors, with a reason of
+// Returns the verified nest of the request. text: if it is not null, gets the
+// schedule and the nest, even if no proof of bounds was found. error_growth: if
+// it is not null, gets vm::Kernel::error_growth. Errors, with a reason of
 // jit/decline_reasons.h: the dispatch is too large or deep for recursion, index
 // terms are too large for 64-bit arithmetic on them, or the schedule, lowering
 // or the verifier declines. Thread-safe.

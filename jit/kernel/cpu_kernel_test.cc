@@ -40,8 +40,8 @@ class CpuKernelTest : public ::testing::Test {
     return kernel.ok() ? *std::move(kernel) : nullptr;
   }
 
-  // Returns where a kernel's results differ from the definition's; empty:
-  // nowhere.
+  // Returns a description of where a kernel's results differ from the
+  // definition's; empty if they are equal.
   std::string Difference(const vm::Kernel& kernel, ParallelRunner& runner) {
     auto expected = case_.MakeBuffers(), actual = case_.MakeBuffers();
     const Status wanted = tensor::Evaluate(case_.dispatch, case_.parameters,

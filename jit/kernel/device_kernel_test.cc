@@ -45,16 +45,17 @@ using schedule::RandomPair;
 using spirv::TestDevice;
 using ::testing::HasSubstr;
 
-// A device, and the function that makes code for it.
+// A kind of device in the test, and the function that makes code for it.
 struct Machine {
   const char* name;
-  // returns null if there is none here
+  // returns null if this machine has no such device
   std::shared_ptr<hal::Device> (*device)();
   std::string (*target)();
   StatusOr<gpu::DeviceCode> (*emit)(const loops::LoopNest& nest);
 };
 
-// The limit of iterations is lavapipe's, which silently ends longer loops.
+// Compiles the nest with lavapipe's limit of iterations: lavapipe silently ends
+// longer loops.
 StatusOr<gpu::DeviceCode> EmitSpirv(const loops::LoopNest& nest) {
   EMBER_ASSIGN_OR_RETURN(
       const spirv::ModuleCode code,
@@ -101,7 +102,8 @@ std::vector<int64_t> Sizes(const std::vector<std::vector<uint8_t>>& buffers) {
   return sizes;
 }
 
-// Returns an empty string, or what is wrong.
+// Runs the pair on the machine. Returns an empty string, or a description of
+// the error.
 std::string RunPair(const Machine& machine, const RandomPair& pair,
                     const loops::LoopNest& nest, Totals& totals) {
   vm::DeviceKernelDefinition definition;
@@ -176,7 +178,7 @@ TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
 // runs; it runs other calls to the end.
 TEST(DeviceKernelTest, IterationsOfACall) {
   if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
-  // Adds x's element once for each iteration of the loops.
+  // Runs a nest that adds x's element once for each iteration of the loops.
   const auto run = [&](const char* loops, int64_t n, int64_t m) {
     const loops::LoopNest nest = spirv::ParseOrDie(
         Concat({"loops @sum<N, M>(%x: input f32[1], %y: output f32[1]) { "
@@ -219,7 +221,7 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
     const RandomPair pair = schedule::MakeRandomPair(seed);
     auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) {
-      // jit/schedule/testing:random_schedule_test checks the reasons.
+      // The reasons are checked by jit/schedule/testing:random_schedule_test.
       ++totals.declined["not lowered or verified"];
       continue;
     }
@@ -231,7 +233,8 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
     std::printf("wrong: EMBER_SEED=%llu: %s\n",
                 static_cast<unsigned long long>(seed),
                 wrong.substr(0, 200).c_str());
-    // Only the first failure is shown in full; the others are named.
+    // Only the first failure is shown in full; for the others only the seed and
+    // the error are printed.
     if (totals.wrong++ == 0) {
       ADD_FAILURE() << "replay with EMBER_SEED=" << seed << ": " << wrong
                     << "\n"
@@ -240,8 +243,9 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
   }
   totals.Print();
   if (seeds.is_replay) return;
-  // Lower refuses 1 in 10 of 1500 pairs, and the device refuses some; with few
-  // pairs the share varies that much.
+  // Lower refuses 1 in 10 of 1500 pairs, and the device refuses some. With few
+  // pairs the share varies, so the test only expects that half of the pairs are
+  // compared.
   EXPECT_GT(totals.equal * 2, static_cast<int64_t>(seeds.end - seeds.begin));
 }
 
@@ -276,7 +280,7 @@ TEST_P(DeviceKernelRandomTest, DispatchesThroughBuildKernel) {
       report.keep_text = report.keep_code_text = true;
       auto kernel = BuildKernel(request, SharedCompiler(), &report);
       if (!kernel.ok()) {
-        // A kernel may only be declined for a reason of the table.
+        // A kernel may only be declined for a reason of jit/decline_reasons.h.
         ASSERT_EQ(kernel.status().code(), StatusCode::kUnimplemented)
             << kernel.status().ToString() << tensor::Print(random.dispatch);
         ++totals.declined[schedule::ReasonClass(kernel.status().message())];

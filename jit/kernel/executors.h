@@ -15,7 +15,7 @@ namespace ember::jit {
 struct Executor {
   const char* name;
   int tier = 0;
-  const char* device = nullptr;  // null: the CPU
+  const char* device = nullptr;  // name of the device; null: the CPU
 };
 
 inline constexpr Executor kExecutors[] = {{"tier 0"},

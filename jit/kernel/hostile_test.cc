@@ -32,8 +32,8 @@ Compiler& SharedCompiler() {
   return *compiler;
 }
 
-// Returns why there is no kernel; empty if there is one, whose results are
-// checked.
+// Builds the kernel and checks its results. Returns the reason if the kernel is
+// declined, otherwise an empty string.
 std::string Compare(const tensor::RandomCase& random, int tier,
                     const std::string& where) {
   vm::KernelRequest request;
@@ -70,8 +70,8 @@ std::string CompareText(std::string_view text, int tier) {
   return Compare(random, tier, std::string(text));
 }
 
-// The value outside of a buffer is chosen by comparing the index, not its
-// address.
+// An index that wraps must not reach another element. A pad compares the index,
+// not its address.
 TEST(HostileKernels, IndexTermsThatWrap) {
   for (int tier : {1, 2}) {
     EXPECT_EQ(CompareText(R"(dispatch @d(%x: f32[4, 4]) -> (%y: f32[8, 16]) {
@@ -93,7 +93,8 @@ TEST(HostileKernels, IndexTermsThatWrap) {
   }
 }
 
-// Later calls reuse the memory of temporaries.
+// Temporaries read as zeros where nothing was stored, even though later calls
+// reuse their memory.
 TEST(HostileKernels, TemporariesStartAsZeros) {
   for (int tier : {1, 2}) {
     EXPECT_EQ(CompareText(R"(dispatch @d(%x: f32[64]) -> (%y: f32[128]) {
@@ -144,7 +145,8 @@ bool TurnsTooOften(const tensor::RandomCase& random) {
 TEST(HostileKernels, RandomDispatches) {
   const SeedRange seeds = TestSeeds(60);
   int kernels = 0;
-  std::map<std::string, int> declined;  // by reason
+  // number of declined kernels; key: the reason
+  std::map<std::string, int> declined;
   for (uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed) {
     const tensor::HostileCase hostile = tensor::MakeHostileCase(seed);
     const std::string where = "replay: EMBER_SEED=" + std::to_string(seed) +

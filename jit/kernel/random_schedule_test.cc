@@ -43,7 +43,8 @@ struct Totals {
   std::map<std::string, int64_t> declined;
 };
 
-// Returns an empty string, or what is wrong.
+// Runs the pair's kernel. Returns an empty string, or a description of the
+// error.
 std::string RunKernel(const RandomPair& pair, const loops::LoopNest& nest,
                       uint64_t seed, Totals& totals) {
   auto code = SharedCompiler().Compile(
@@ -71,7 +72,8 @@ std::string RunKernel(const RandomPair& pair, const loops::LoopNest& nest,
   return wrong;
 }
 
-// Returns an empty string, or what is wrong. text: gets the nest's.
+// Builds and runs the pair. Returns an empty string, or a description of the
+// error. text: gets the nest's text.
 std::string Check(const RandomPair& pair, uint64_t seed, std::string& text,
                   Totals& totals) {
   auto nest = schedule::Lower(pair.schedule);
@@ -81,7 +83,8 @@ std::string Check(const RandomPair& pair, uint64_t seed, std::string& text,
   }
   text = loops::ToText(*nest);
   if (!loops::Verify(*nest).ok()) {
-    // jit/schedule/testing:random_schedule_test checks the reasons.
+    // Only counts nests that the verifier refuses.
+    // jit/schedule/testing:random_schedule_test checks why it refuses them.
     ++totals.declined["not verified"];
     return "";
   }
@@ -100,7 +103,8 @@ TEST(RandomSchedules, MachineCodeComputesWhatTheDispatchSays) {
     if (wrong.empty()) continue;
     std::printf("wrong: EMBER_SEED=%llu: %s\n",
                 static_cast<unsigned long long>(seed), wrong.c_str());
-    // Only the first failure is shown in full; the others are named.
+    // Only the first failure is shown in full; for the others only the seed and
+    // the error are printed.
     if (totals.wrong++ == 0) {
       ADD_FAILURE() << "replay with EMBER_SEED=" << seed << ": " << wrong
                     << "\n"

@@ -31,7 +31,7 @@ constexpr int64_t kMaxPoints = 4'000'000;
 struct RandomSum {
   std::string text;
   std::vector<int64_t> parameters;
-  std::vector<int64_t> inputs;  // elements of each
+  std::vector<int64_t> inputs;  // number of elements of each input
   int64_t results = 1;
   int64_t terms = 1;
 };
@@ -48,7 +48,8 @@ class Maker {
       case 0:
         term += " * " + term;
         break;
-      case 1: {  // times another input, which moves along some of the axes
+      // the term is multiplied by an input that moves along some of the axes
+      case 1: {
         std::vector<size_t> some;
         for (size_t a : All()) {
           if (!random_.Chance(2)) some.push_back(a);
@@ -106,7 +107,7 @@ class Maker {
       axis.name = (axis.is_reduction ? "k" : "i") + std::to_string(i);
       int64_t& left = axis.is_reduction ? terms : results;
       const bool is_last = i + 1 == reductions || i + 1 == reductions + others;
-      // Axes may be short or long.
+      // Extents are distributed so that both short and long axes occur.
       axis.extent =
           is_last ? left
                   : std::min<int64_t>(

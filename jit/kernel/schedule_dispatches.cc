@@ -29,7 +29,8 @@ namespace {
 struct Counts {
   int fine = 0;
   int phases = 0;
-  int serial_phases = 0;  // phases of one task without invocation loops
+  // number of phases of one task without invocation loops
+  int serial_phases = 0;
   std::map<std::string, int> refused;
 };
 

@@ -35,7 +35,8 @@
 namespace ember::jit {
 namespace {
 
-// Larger inputs do not fit in memory together with other programs.
+// Largest number of elements of an input: with more, the test would not fit in
+// memory together with other programs.
 constexpr int64_t kMaxElements = int64_t{160} << 20;
 
 // The terms of a sum, and their layout in memory. In the text, N is the length
@@ -45,8 +46,9 @@ struct Layout {
   const char* name;
   const char* text;
   bool has_two_axes = false;
-  bool is_matrix = false;  // C * C results of products of two inputs
-  bool is_square = false;  // terms are squares
+  // the C * C results are sums of products of two inputs
+  bool is_matrix = false;
+  bool is_square = false;  // the terms are squares of elements
   // Returns the number of the element that is term k of column c.
   int64_t (*element)(int64_t k, int64_t c, int64_t length, int64_t columns);
 };
@@ -57,7 +59,8 @@ int64_t Along(int64_t k, int64_t c, int64_t length, int64_t) {
 int64_t Across(int64_t k, int64_t c, int64_t, int64_t columns) {
   return k * columns + c;
 }
-// Ten terms are contiguous; the other axis of the sum is outside the columns.
+// Returns the number of an element in a layout in which ten terms are
+// contiguous; the other axis of the sum is outside the columns.
 int64_t Around(int64_t k, int64_t c, int64_t, int64_t columns) {
   return (k / 10 * columns + c) * 10 + k % 10;
 }
@@ -119,9 +122,11 @@ struct Case {
   }
 };
 
-// Returns a random number of one sign with a value of the element's type.
+// Returns a random number of the kind `values`. Its sign is fixed, and the
+// element's type has it exactly.
 double Draw(std::mt19937_64& random, Values values) {
-  const double unit = static_cast<double>(random() >> 11) * 0x1p-53;  // below 1
+  // a number from 0 to just below 1
+  const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
   if (values == Values::kNear125) return 125.0 + 2 * unit - 1;
   return 1e-3 * std::exp2(20 * unit - 10);
 }
@@ -155,8 +160,8 @@ class Data {
     return sizes;
   }
   void Clear() { std::fill(result_.begin(), result_.end(), T(-1)); }
-  // Returns the largest error, in units of u * (sum of magnitudes). All terms
-  // are positive.
+  // Returns the largest error of a result, in units of u * (sum of magnitudes).
+  // All terms are positive.
   double Error() const {
     double most = 0;
     for (size_t r = 0; r < exact_.size(); ++r) {
@@ -171,7 +176,8 @@ class Data {
   }
 
  private:
-  // Adds up the rounding errors of the additions, too (Neumaier).
+  // Returns the exact sum of a result: it also adds up the rounding errors of
+  // the additions (Neumaier).
   long double Exact(size_t result) const {
     const auto r = static_cast<int64_t>(result);
     const int64_t left = case_.layout->is_matrix ? r / case_.columns : r;
@@ -219,7 +225,8 @@ tensor::Dispatch DispatchOf(const Case& c) {
   return *std::move(dispatch);
 }
 
-// Returns the error, or nothing if the executor declines.
+// Returns the error of the case on the executor, or nothing if the executor
+// declines.
 template <typename T>
 std::optional<double> ErrorOf(const Executor& executor, const Case& c,
                               const tensor::Dispatch& dispatch, Data<T>& data) {
@@ -237,10 +244,11 @@ int64_t LongestSum() {
   return given == nullptr ? 1000000 : std::strtoll(given, nullptr, 0);
 }
 
-// True if there is enough time and memory for the case.
+// True if there is enough time and memory to run the case.
 bool IsTried(const Case& c) {
   const int64_t elements = c.columns * c.length * c.inputs();
-  // A sum of f32 that adds a million numbers near 125 one by one is wrong.
+  // True for cases that are tried at larger sizes, because errors show in them:
+  // a sum of f32 that adds a million numbers near 125 one by one is wrong.
   const bool is_telling = c.columns == 16 && !c.layout->is_matrix &&
                           c.values == Values::kNear125 && c.type == DType::kF32;
   const int64_t most = Prints()     ? kMaxElements
@@ -251,7 +259,7 @@ bool IsTried(const Case& c) {
          (!c.layout->is_matrix || c.results() * c.length <= most_products);
 }
 
-// Names of the executors that have computed at least one sum.
+// Returns the names of the executors that have computed at least one sum.
 std::set<std::string>& HaveRun() {
   static std::set<std::string>& names = *new std::set<std::string>;
   return names;
@@ -333,7 +341,8 @@ TEST(SumErrorTest, OfF64) {
     CheckLengths<double>(layout, DType::kF64, 16, Values::kNear125);
 }
 
-// Infinite and NaN sums are those of plain addition, on every executor.
+// Sums with infinite or NaN terms are those of plain addition, on every
+// executor.
 TEST(SumErrorTest, WhatIsNotFinite) {
   constexpr float kInfinity = HUGE_VALF;
   struct Special {

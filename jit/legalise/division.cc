@@ -12,7 +12,7 @@ using tensor::Interval;
 
 namespace {
 
-// Dividends in this range stay exact when a multiple of the divisor is added.
+// A range of dividends that stay exact when a multiple of the divisor is added.
 constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
 
 struct Operands {
@@ -20,7 +20,7 @@ struct Operands {
   Term b;
   Interval range_a;
   Interval range_b;
-  bool is_unsigned = false;  // true also if neither is negative
+  bool is_unsigned = false;  // true also if neither operand can be negative
 
   bool MayDivideByZero() const { return range_b.Contains(0); }
   bool MayDivideByMinusOne() const {
@@ -28,7 +28,8 @@ struct Operands {
   }
 };
 
-// Returns b, or 1 where the machine's division has no result.
+// Returns the divisor b, with 1 in place of values for which the machine's
+// division has no result.
 Term SafeDivisor(const Operands& o) {
   if (!o.MayDivideByZero() && !o.MayDivideByMinusOne()) return o.b;
   if (!o.MayDivideByMinusOne()) return Select(o.b == 0, o.b.Integer(1), o.b);
@@ -47,7 +48,8 @@ Term Quotient(const Operands& o) {
   return quotient;
 }
 
-// The safe divisor 1 gives the remainder 0, which is also right for 0 and -1.
+// Returns the remainder with the sign of the dividend. Where the divisor is 0
+// or -1, the safe divisor 1 gives the remainder 0, which is right.
 Term Remainder(const Operands& o) {
   return Raw(o.is_unsigned ? Opcode::kModulo : Opcode::kRemainder, o.a,
              SafeDivisor(o));

@@ -12,7 +12,7 @@ Formula MakeFormula(Opcode opcode, DType type,
                     const TargetOperations& operations) {
   Formula formula;
   tensor::ExpressionPool& pool = formula.pool;
-  // Constants have scope 0.
+  // Scope of the formula's operands: above 0, which is the scope of constants.
   constexpr int kScope = 1;
   formula.a = pool.Intern(Opcode::kElement, type, {}, 0, kScope);
   formula.b = pool.Intern(Opcode::kElement, type, {}, 1, kScope);
@@ -28,7 +28,8 @@ Formula MakeFormula(Opcode opcode, DType type,
   for (NodeId id : loops::NodesUnder(pool, {&formula.result, 1})) {
     if (id != formula.a && id != formula.b) formula.order.push_back(id);
   }
-  // The order in which rules made the nodes gives the best code.
+  // The nodes are computed in the order in which rules made them, which gives
+  // the best code.
   std::ranges::sort(formula.order);
   return formula;
 }

@@ -19,8 +19,8 @@ struct Formula {
   tensor::ExpressionPool pool;
   NodeId a = 0;
   NodeId b = 0;
-  // All other nodes, including constants, operands before their users. The last
-  // one is the result. Empty if the result is an operand.
+  // All other nodes, including constants, with operands before their users. The
+  // last one is the result. Empty if the result is an operand.
   std::vector<NodeId> order;
   NodeId result = 0;
 };

@@ -41,7 +41,8 @@ class NestLegaliser {
   }
 
  private:
-  // Facts about a node also hold for the node that replaces it.
+  // Returns the range of a node. Facts about a node also hold for the node that
+  // replaces it.
   tensor::Interval RangeOf(NodeId id) const {
     const auto original = originals_.find(id);
     if (original != originals_.end()) id = original->second;
@@ -102,7 +103,8 @@ class NestLegaliser {
                              node.scope);
   }
 
-  // Recursive only for extents of variables: chains of nodes may be long.
+  // Returns the node that replaces the root. Recursive only for extents of
+  // variables, because chains of nodes may be long.
   NodeId Rewrite(NodeId root) {
     std::vector<std::pair<NodeId, size_t>> stack = {{root, 0}};
     while (!stack.empty()) {
@@ -130,7 +132,8 @@ class NestLegaliser {
     return rewritten_.at(root);
   }
 
-  // Expands a function that the target lacks by jit/math.
+  // Returns the expansion by jit/math of a function that the target lacks;
+  // nothing for other nodes.
   std::optional<NodeId> Expand(NodeId id) {
     const Node& node = nest_.pool[id];
     if (!loops::MayBeRaw(node.opcode)) return std::nullopt;
@@ -139,13 +142,15 @@ class NestLegaliser {
     const bool is_here = legaliser_.target().exponentials &&
                          node.opcode == Opcode::kExp && type != DType::kF64;
     if (is_here) return std::nullopt;
-    // The operands are copied since making nodes may move others.
+    // The operands are copied, because making nodes may move the list that
+    // holds them.
     const std::vector<NodeId> operands(node.operands.begin(),
                                        node.operands.end());
     return ExpandMath(nest_.pool, node.opcode, type, operands);
   }
 
-  // All operands are already rewritten, except for the extent of a variable.
+  // Returns the node that replaces this one. All operands are already
+  // rewritten, except for the extent of a variable.
   NodeId RewriteNode(NodeId id) {
     if (const std::optional<NodeId> expanded = Expand(id))
       return Rewrite(*expanded);
@@ -171,7 +176,8 @@ class NestLegaliser {
   const legalise::RangeOf& range_of_;
   Legaliser legaliser_;
   std::unordered_map<NodeId, NodeId> rewritten_;
-  std::unordered_map<NodeId, NodeId> originals_;  // for i64 nodes
+  // key: a new i64 node; value: the node that it replaces
+  std::unordered_map<NodeId, NodeId> originals_;
   bool in_matrix_ = false;
 };
 

@@ -24,15 +24,16 @@ namespace ember::jit::legalise {
 using tensor::NodeId;
 using tensor::Opcode;
 
-// An instruction with operands and a result; not a constant, variable or load.
+// An instruction with operands and a result. Constants, variables and loads are
+// none.
 struct Instruction {
   Opcode opcode = Opcode::kAdd;
-  DType type = DType::kI64;  // the result's type
+  DType type = DType::kI64;  // type of the result
   std::vector<NodeId> operands;
-  bool is_raw = false;  // jit/loops/raw.h
+  bool is_raw = false;  // true for a raw instruction (jit/loops/raw.h)
 };
 
-// Returns the range of an i64 node.
+// A function that returns the range of an i64 node.
 using RangeOf = std::function<tensor::Interval(NodeId)>;
 
 class Legaliser;
@@ -46,8 +47,8 @@ using Rule = std::optional<NodeId> (*)(Legaliser& legaliser,
 
 class Legaliser {
  public:
-  // rules: the first in this order that returns a node wins. They must outlive
-  // the legaliser.
+  // rules: the first one in this order that returns a node wins. The rules must
+  // outlive the legaliser.
   Legaliser(std::span<const Rule> rules, const TargetOperations& target,
             RangeOf range_of, tensor::ExpressionPool& pool)
       : rules_(rules),
@@ -59,7 +60,7 @@ class Legaliser {
   const TargetOperations& target() const { return target_; }
 
   // Returns a node with the value of the instruction. The target must have the
-  // operands.
+  // operations of the operands.
   NodeId Make(const Instruction& instruction);
   NodeId Constant(uint64_t bits, DType type) {
     return pool_.Constant(bits, type);
@@ -67,11 +68,11 @@ class Legaliser {
 
   DType TypeOf(NodeId id) const { return pool_[id].type; }
   bool IsConstant(NodeId id) const { return pool_.IsConstant(id); }
-  // Returns the value of an integer or bool constant.
+  // Returns the value of an integer or bool constant; nothing for other nodes.
   std::optional<int64_t> IntegerConstant(NodeId id) const {
     return pool_.IntegerConstant(id);
   }
-  // Returns the range of an integer; for u64 that of the type.
+  // Returns the range of an integer node; for u64 that of the type.
   tensor::Interval RangeOfInteger(NodeId id) const;
 
  private:

@@ -22,7 +22,7 @@ Term OddFloat(Term value) {
   return Bitcast(Select(is_inexact, below | 1, bits), DType::kF32);
 }
 
-// The magnitude of an integer, without a sign.
+// The magnitude of an integer, without a sign, and its sign.
 struct Magnitude {
   Term size;
   std::optional<Term> negative;
@@ -57,7 +57,8 @@ Term OddDouble(Term value) {
 Term OddFloatOfInteger(Term value) {
   const Magnitude magnitude = MagnitudeOf(value);
   Term size = magnitude.size;
-  // The value gets one bit less, so that a float rounded up fits in this width.
+  // A large magnitude loses its lowest bit (its last bit is set if a bit was
+  // lost), so that the float to which it is rounded up fits the integer type.
   const Term is_large = (size >> (8 * DTypeByteSize(size.type()) - 1)) != 0;
   size = Select(is_large, (size >> 1) | (size & 1), size);
   const Term nearest = Cast(size, DType::kF32);
@@ -97,14 +98,14 @@ bool IsConverted(DType type, const TargetOperations& target) {
   return type == DType::kBF16 || target.half_conversions || target.wide_halves;
 }
 
-// Casts to f32.
+// Returns the cast of a narrow float to f32; nothing if the target has it.
 std::optional<Term> FromNarrow(Term a, const TargetOperations& target) {
   const DType type = a.type();
   if (IsConverted(type, target)) return std::nullopt;
   return DecodeSmallFloat(Cast(Bitcast(a, BitsOf(type)), DType::kU32), type);
 }
 
-// Casts from f32.
+// Returns the cast of an f32 to a narrow float; nothing if the target has it.
 std::optional<Term> ToNarrow(Term a, DType to, bool is_raw,
                              const TargetOperations& target) {
   if (is_raw && IsConverted(to, target)) return std::nullopt;
@@ -113,7 +114,8 @@ std::optional<Term> ToNarrow(Term a, DType to, bool is_raw,
   return OfBits(EncodeSmallFloat(a, to), to, target);
 }
 
-// Bitcasts between types of 16 bits, where floats are not held as bits.
+// Returns a bitcast between types of 16 bits on a target that does not hold
+// floats as their bits.
 Term HalfBitcast(Term a, DType to) {
   if (IsNarrowFloat(a.type())) {
     const Term single = Cast(a, DType::kF32);
@@ -128,8 +130,8 @@ Term HalfBitcast(Term a, DType to) {
   return RawCast(single, to);
 }
 
-// Bitcasts between types of 8 bits. One of them is a float, which is held as
-// u8.
+// Returns a bitcast between types of 8 bits. One of them is a float, which is
+// held as u8.
 std::optional<Term> ByteBitcast(Term a, DType to) {
   if (a.type() == DType::kI8) return Bitcast(Bitcast(a, DType::kU8), to);
   if (to == DType::kI8) return Bitcast(Bitcast(a, DType::kU8), to);
@@ -143,7 +145,7 @@ std::optional<Term> NarrowBitcast(Term a, DType to,
   return target.wide_halves ? std::optional(HalfBitcast(a, to)) : std::nullopt;
 }
 
-// Returns nothing if the target has the cast.
+// Returns a cast from or to a narrow float; nothing if the target has the cast.
 std::optional<Term> NarrowCast(Term a, DType to, bool is_raw,
                                const TargetOperations& target) {
   const DType from = a.type();

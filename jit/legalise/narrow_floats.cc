@@ -5,7 +5,8 @@
 namespace ember::jit::legalise {
 namespace {
 
-// True if the result in f32, for operands of the narrow type, is a value of it.
+// True if the instruction's result in f32, for operands of the narrow type, is
+// a value of the narrow type.
 bool KeepsType(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::kNegate:
@@ -16,11 +17,11 @@ bool KeepsType(const Instruction& instruction) {
     case Opcode::kTruncate:
       return true;
     default:
-      return instruction.is_raw;  // min and max
+      return instruction.is_raw;  // these are min and max
   }
 }
 
-// Computes neg and abs in the bits of the type.
+// Returns neg or abs, computed on the bits of the type.
 Term ChangeSign(Term a, Opcode opcode) {
   const bool is_byte = DTypeByteSize(a.type()) == 1;
   const Term bits = Bitcast(a, is_byte ? DType::kU8 : DType::kU16);
@@ -40,7 +41,7 @@ std::optional<NodeId> NarrowFloats(Legaliser& legaliser,
   switch (instruction.opcode) {
     case Opcode::kCast:
     case Opcode::kBitcast:
-    case Opcode::kModulo:  // no target has these
+    case Opcode::kModulo:  // no target has these instructions for narrow floats
     case Opcode::kRemainder:
       return std::nullopt;
     case Opcode::kNegate:

@@ -9,7 +9,8 @@ namespace {
 
 bool IsNarrow(DType type) { return IsInteger(type) && DTypeByteSize(type) < 4; }
 
-// True if the result in 32 bits, for operands of the type, is a value of it.
+// True if the instruction's result in 32 bits, for operands of the narrow type,
+// is a value of the narrow type.
 bool KeepsType(Opcode opcode, DType type) {
   switch (opcode) {
     case Opcode::kMinimum:
@@ -25,7 +26,7 @@ bool KeepsType(Opcode opcode, DType type) {
       return IsSigned(type);
     case Opcode::kDivide:
     case Opcode::kFloorDivide:
-      return !IsSigned(type);  // -128 by -1 gives 128
+      return !IsSigned(type);  // dividing -128 by -1 gives 128
     default:
       return false;
   }

@@ -105,7 +105,8 @@ LoopNest NestOf(const ArithmeticCase& test, size_t count) {
   return *nest;
 }
 
-// Makes signalling NaNs of f16 quiet: either may be the result.
+// Returns the bits with a signalling NaN of f16 made quiet, because the result
+// of an instruction may be either.
 uint64_t Quiet(DType operand, uint64_t bits) {
   const bool is_nan = operand == DType::kF16 && (bits & 0x7fff) > 0x7c00;
   return is_nan ? bits | 0x200 : bits;
@@ -177,9 +178,10 @@ TEST_P(LegaliseCasesTest, ComputeTheSame) {
 INSTANTIATE_TEST_SUITE_P(
     Targets, LegaliseCasesTest,
     ::testing::Values(0u, (1u << kFlags) - 1,
-                      1u << 2,             // only halves in words
-                      1u << 2 | 1u << 10,  // cheap doubles as well
-                      1u << 3 | 1u << 4 | 1u << 10));
+                      // a target that has only halves in words (wide_halves)
+                      1u << 2,
+                      // a target that also has cheap doubles
+                      1u << 2 | 1u << 10, 1u << 3 | 1u << 4 | 1u << 10));
 
 }  // namespace
 }  // namespace ember::jit::legalise

@@ -16,13 +16,16 @@ namespace {
 
 constexpr Rule kRules[] = {
     Bools,
-    // These choose one of their operands. They come before narrow types are
-    // computed in wider ones, since a choice needs no rounding.
+    // Rules for instructions that choose one of their operands. They come
+    // before narrow types are computed in wider ones, since a choice needs no
+    // rounding.
     Signs,
     Extremes,
-    // This comes before the rules for integers, which then get wide ones only.
+    // The rule for narrow integers comes before the other rules for integers,
+    // which then get wide ones only.
     NarrowIntegers,
-    // These come before the rules for floats, which then get f32 and f64 only.
+    // The rules for narrow floats come before the other rules for floats, which
+    // then get f32 and f64 only.
     NarrowCasts,
     NarrowFloats,
     SaturatingCasts,

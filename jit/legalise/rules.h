@@ -1,4 +1,4 @@
-// The rules, in the order in which they are applied to an instruction.
+// Lists the rules, in the order in which they are applied to an instruction.
 #ifndef EMBER_JIT_LEGALISE_RULES_H_
 #define EMBER_JIT_LEGALISE_RULES_H_
 

@@ -230,11 +230,12 @@ TEST(RulesTest, FormulasOfUpdates) {
   EXPECT_EQ(sum.order[0], sum.result);
   EXPECT_EQ(sum.pool[sum.result].opcode, Opcode::kAdd);
   const Formula half = MakeFormula(Opcode::kAdd, DType::kF16, kPlain);
-  EXPECT_EQ(half.order.size(), 4u);  // two casts, a sum, a cast
+  // the four nodes are two casts, a sum and a cast
+  EXPECT_EQ(half.order.size(), 4u);
 }
 
-// These are used for updates only: the semantics of the instructions say which
-// zero they return.
+// The min and max that such targets have are used for updates only: the
+// semantics of the instructions say which zero they return.
 TEST(RulesTest, ExtremesThatNansWin) {
   TargetOperations target = kPlain;
   const auto instructions = [&](Opcode opcode, DType type) {
@@ -250,7 +251,7 @@ TEST(RulesTest, ExtremesThatNansWin) {
   EXPECT_EQ(Legal("f32", value, target), Legal("f32", value));
 }
 
-// The expansion of jit/math is legal, too.
+// The expansion of a function by jit/math is legal, too.
 TEST(RulesTest, Functions) {
   TargetOperations target = kPlain;
   const std::string without = Legal("f32", "exp(%f[t])", target);

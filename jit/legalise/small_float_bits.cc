@@ -11,9 +11,9 @@ namespace {
 struct Place {
   explicit Place(DType type) : format(FloatFormatOf(type)) {}
 
-  // Number of an f32's mantissa bits that the type lacks.
+  // Returns the number of mantissa bits that an f32 has and the type lacks.
   int shift() const { return 23 - format.mantissa_bits; }
-  // Difference between the exponents' biases.
+  // Returns the difference between the biases of the exponents.
   int64_t rebias() const { return 127 - format.bias; }
   int64_t sign_bit() const { return static_cast<int64_t>(format.sign_bit()); }
   int sign_shift() const { return 32 - format.bits; }
@@ -48,7 +48,8 @@ Term EncodeSmallFloat(Term single, DType type) {
   const Term sum = Bitcast(size, DType::kF32) + number;
   const Term units = Bitcast(sum, DType::kU32) - Bitcast(number, DType::kU32);
   Term result = Select(size < ((place.rebias() + 1) << 23), units, normal);
-  // Larger values become past_finite; those that round up to it already are.
+  // Larger values become past_finite; values that round up to it are equal to
+  // it already.
   const int64_t too_large = (place.past_finite() << place.shift()) + rebias;
   result = Select(size < too_large, result, size.Integer(place.past_finite()));
   const Term nan =
@@ -64,8 +65,10 @@ Term DecodeSmallFloat(Term bits, DType type) {
   const Term size = bits & (place.sign_bit() - 1);
   const Term shifted = size << place.shift();
   const Term normal = shifted + rebias;
-  const Term large = shifted + 2 * rebias;  // infinities and NaNs
-  // Machines convert signed integers.
+  // the bits if the value is infinite or a NaN
+  const Term large = shifted + 2 * rebias;
+  // The units are converted as a signed integer, because machines have that
+  // conversion.
   const Term units = Cast(RawCast(size, DType::kI32), DType::kF32);
   const Term subnormal =
       Bitcast(units * units.Number(place.least()), DType::kU32);

@@ -20,9 +20,10 @@ namespace ember::jit::legalise {
 struct TargetOperations {
   // --- floats of 16 bits; those of 8 are held as u8 is ---
 
-  // Casts between f16 and f32, which round to nearest even; neg and abs of f16.
+  // The target has casts between f16 and f32, which round to nearest even, and
+  // neg and abs of f16.
   bool half_conversions = false;
-  // +, - and * of f16, rounded once.
+  // The target has +, - and * of f16, rounded once.
   bool half_sums = false;
   // True if values of f16 and bf16 are held as the f32 of the same value. Casts
   // to f32 and raw casts from it then cost nothing, and there are no bitcasts.
@@ -30,32 +31,35 @@ struct TargetOperations {
 
   // --- integers and bools ---
 
-  // Arithmetic and bitcasts of 8 and 16 bits. Without it there are only casts.
+  // The target has arithmetic and bitcasts of 8 and 16 bits. Without it, it has
+  // only casts of them.
   bool narrow_integers = false;
-  // Casts of bools to numbers.
+  // The target has casts of bools to numbers.
   bool bool_casts = false;
-  // rem where one operand may be negative.
+  // The target has rem where one operand may be negative.
   bool signed_remainders = false;
 
   // --- floats ---
 
-  // Casts of f32 and f64 to integers of 32 and 64 bits that saturate.
+  // The target has casts of f32 and f64 to integers of 32 and 64 bits that
+  // saturate.
   bool saturating_casts = false;
-  // Raw min and max, which ignore NaNs.
+  // The target has raw min and max, which ignore NaNs.
   bool number_extremes = false;
-  // min and max of f32 that return a NaN if an operand is one, and either of +0
-  // and -0. They are for updates (`max=`), whose order is unspecified. The
-  // instructions min and max of values are expressed by comparisons, since
-  // tensor/semantics.h says which zero they return.
+  // The target has min and max of f32 that return a NaN if an operand is a NaN,
+  // and either of +0 and -0. They are for updates (`max=`), whose order is
+  // unspecified. The instructions min and max of values are expressed by
+  // comparisons, since tensor/semantics.h says which zero they return.
   bool nan_extremes = false;
-  // floor, ceil, round and trunc.
+  // The target has floor, ceil, round and trunc.
   bool rounding_f32 = false;
   bool rounding_f64 = false;
   // True if f64 always exists and is no slower than a few instructions of f32.
   bool cheap_doubles = false;
 
-  // exp of f32, with an error of up to 3 units in the last place, also for
-  // subnormal results. Targets without it use jit/math's expansion.
+  // The target has exp of f32, with an error of up to 3 units in the last
+  // place, also for subnormal results. Targets without it use jit/math's
+  // expansion.
   bool exponentials = false;
 
   // --- loops ---

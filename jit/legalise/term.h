@@ -25,8 +25,8 @@ class Term {
   NodeId id() const { return id_; }
   DType type() const { return legaliser_->TypeOf(id_); }
 
-  // These return a constant of this value's type: an integer, which wraps, or a
-  // number.
+  // These functions return a constant of this value's type: an integer, which
+  // wraps, or a number.
   Term Integer(int64_t value) const;
   Term Number(double value) const;
 
@@ -48,7 +48,7 @@ inline Term Compare(Opcode opcode, Term a, Term b) {
   return Apply(opcode, DType::kBool, {a, b});
 }
 
-// These make the instructions of jit/loops/raw.h.
+// Both functions return a raw instruction (jit/loops/raw.h) of the operands.
 Term Raw(Opcode opcode, Term a, Term b);
 Term RawCast(Term a, DType type);
 

@@ -8,7 +8,7 @@
 
 namespace ember::jit {
 
-// Registers them for the rest of the process. Thread-safe.
+// Registers LLVM's other back ends for the rest of the process. Thread-safe.
 void UseAllTargets();
 
 }  // namespace ember::jit

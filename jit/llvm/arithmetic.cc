@@ -97,7 +97,7 @@ Value* Arithmetic::Sqrt(const Operation& op) {
   return Function(op, llvm::Intrinsic::sqrt);
 }
 
-// jit/math replaces these by other instructions.
+// Legalisation has replaced these instructions by others (jit/math).
 #define EMBER_EXPANDED(name) \
   Value* Arithmetic::name(const Operation& op) { return Transcendental(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
@@ -138,7 +138,7 @@ Value* Arithmetic::Multiply(const Operation& op) {
 Value* Arithmetic::Divided(const Operation& op, bool is_unsigned,
                            Instruction::BinaryOps operation) {
   if (!op.is_raw) return Replaced(op);
-  // -2^31 is excluded: its quotient by -1 needs more bits.
+  // The range excludes -2^31, whose quotient by -1 needs more than 32 bits.
   const tensor::Interval range = is_unsigned
                                      ? tensor::Interval{0, UINT32_MAX}
                                      : tensor::Interval{-INT32_MAX, INT32_MAX};
@@ -162,7 +162,7 @@ Value* Arithmetic::Remainder(const Operation& op) {
   return Divided(op, false, Instruction::SRem);
 }
 
-// If it is not raw, the divisor must be a constant power of two.
+// Unless the division is raw, the divisor must be a constant power of two.
 Value* Arithmetic::FloorDivide(const Operation& op) {
   const auto shift = ConstantLog2(op.b);
   if (shift && !op.is_raw) return b_.CreateAShr(op.a, *shift);

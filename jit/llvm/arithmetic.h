@@ -16,11 +16,12 @@ namespace ember::jit {
 
 class Arithmetic {
  public:
-  // One instruction: operands of `type` in registers, all scalars or all
-  // vectors. The ranges are those of i64 operands.
+  // One instruction and its operands, which are in registers: all scalars or
+  // all vectors. `type` is the operands' type. The ranges are those of i64
+  // operands.
   struct Operation {
     tensor::Opcode opcode = tensor::Opcode::kAdd;
-    bool is_raw = false;  // jit/loops/raw.h
+    bool is_raw = false;  // true for a raw instruction (jit/loops/raw.h)
     DType type = DType::kF32;
     llvm::Value* a = nullptr;
     llvm::Value* b = nullptr;
@@ -40,7 +41,7 @@ class Arithmetic {
   Conversions& conversions() { return convert_; }
 
  private:
-  // Each row has a function.
+  // Each row of the instruction table has a function of its name.
 #define EMBER_ROW(name, ...) llvm::Value* name(const Operation& op);
   EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
   EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
@@ -49,7 +50,8 @@ class Arithmetic {
 #undef EMBER_ROW
 
   llvm::Value* Replaced(const Operation& op);
-  // jit/math expresses these by other instructions if the machine has none.
+  // Both functions emit an instruction of the machine. If the machine has none,
+  // legalisation has replaced the operation by others (jit/math).
   llvm::Value* Transcendental(const Operation& op);
   llvm::Value* FloatRemainder(const Operation& op);
   // Emits a unary function of floats that LLVM has as an intrinsic.

@@ -6,7 +6,7 @@
 
 namespace ember::jit {
 
-// This back end serves all targets, so it is asked last.
+// The back end for CPUs. It serves all targets, so the table has it last.
 extern const Backend kCpuBackend;
 
 }  // namespace ember::jit

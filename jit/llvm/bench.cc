@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The peak has 28 independent sums, as many as the tile.
+// The peak's nest has 28 independent sums, as many as the tile's.
 constexpr const char* kPeak = R"(loops @peak<K>(%y: output f32[28, 16]) {
   register %acc: f32[28, 16]
   phase t < 1 {
@@ -32,7 +32,8 @@ constexpr const char* kPeak = R"(loops @peak<K>(%y: output f32[28, 16]) {
   }
 })";
 
-// Returns one row of tiles over `left`, with a packed right side.
+// Returns a nest that computes one row of tiles: `left` are the extents of its
+// left factor, and the right factor is packed.
 std::string TileText(const std::string& left, const std::string& row) {
   return R"(loops @tile<M, K>(%a: input f32[)" + left + R"(],
       %b: input f32[K, 32], %c: output f32[M, 32]) {
@@ -60,7 +61,7 @@ std::string TileText(const std::string& left, const std::string& row) {
   })";
 }
 
-// The same product of bytes, in groups of four.
+// The product of the tile with bytes as factors, in groups of four.
 constexpr const char* kBytes = R"(loops @bytes<M, K>(%a: input u8[M, K],
     %b: input i8[floordiv(K, 4), 32, 4], %c: output i32[M, 32]) {
   register %acc: i32[14, 32]
@@ -88,7 +89,8 @@ constexpr const char* kBytes = R"(loops @bytes<M, K>(%a: input u8[M, K],
   }
 })";
 
-// Returns the best of a few runs, in 10^9 operations per second.
+// Compiles and runs the nest. Returns the speed of the best of a few runs, in
+// 10^9 operations per second.
 double Measure(const std::string& text, const std::vector<int64_t>& parameters,
                double operations, CompileOptions options, const char* name) {
   const loops::LoopNest nest = ParseOrDie(text);

@@ -22,8 +22,8 @@ using loops::Statement;
 
 namespace {
 
-// Largest number of nodes and statements of one phase, unrolled, which make
-// about as many instructions. LLVM takes about a second for these. A large
+// Largest number of nodes and statements of one phase after unrolling, which
+// make about as many instructions. LLVM takes about a second for these. A large
 // register tile has a tenth of them.
 constexpr int64_t kLargestPhase = 20000;
 
@@ -69,7 +69,7 @@ void BlockEmitter::EmitStatement(const Statement& statement) {
       return EmitIf(statement);
     case Statement::Kind::kStore:
       return EmitStore(statement);
-    case Statement::Kind::kCheck:  // EmitBlock
+    case Statement::Kind::kCheck:  // EmitBlock handles checks
       return;
     case Statement::Kind::kPrefetch:
       return EmitPrefetch(statement);
@@ -117,10 +117,10 @@ void BlockEmitter::EmitUnrolled(const Statement& statement, int64_t extent) {
   }
 }
 
-// Vectors have a power of two of lanes: for other numbers LLVM 19 makes gathers
-// and masked loads that trap or read masked lanes. Lanes beyond the extent are
-// masked. They have the last value of the variable, since ranges of expressions
-// only hold for values that exist.
+// Emits a vector loop. Its vectors have a power of two of lanes: for other
+// numbers LLVM 19 makes gathers and masked loads that trap or read masked
+// lanes. Lanes beyond the extent are masked. They have the last value of the
+// variable, since ranges of expressions only hold for values that exist.
 void BlockEmitter::EmitVector(const Statement& statement, int64_t extent) {
   if (extent == 1) return EmitUnrolled(statement, extent);
   const auto lanes =
@@ -177,8 +177,9 @@ void BlockEmitter::EmitIf(const Statement& statement) {
 void BlockEmitter::EmitLanesIf(const Statement& statement, Value* condition) {
   Value* const outer = expressions_.mask();
   Value* mask = outer ? b_.CreateAnd(outer, condition) : condition;
-  // A branch costs more than the statements that it skips. It would also delay
-  // the computation of stored values, whose operands would wait in registers.
+  // A branch costs more than the statements that it skips if the machine has
+  // mask registers. It would also delay the computation of stored values, whose
+  // operands would wait in registers.
   if (target_.has_masks && IsOfLanes(statement.body)) {
     expressions_.SetMask(mask);
     EmitBlock(statement.body);
@@ -256,7 +257,7 @@ Value* BlockEmitter::FirstLane(Value* value, Value* which) {
   if (!IsVector(value)) return value;
   const auto lanes = static_cast<unsigned>(expressions_.scopes().lanes());
   Value* bits = b_.CreateBitCast(which, b_.getIntNTy(lanes));
-  // If no lane failed, the lane does not matter.
+  // If no lane failed, it does not matter which lane this is.
   Value* lane =
       b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
   Value* last = llvm::ConstantInt::get(lane->getType(), lanes - 1);

@@ -29,22 +29,23 @@ class BlockEmitter {
   virtual ~BlockEmitter() = default;
 
  protected:
-  // True if this code does not contain the statement.
+  // True if the emitted code is not to contain the statement.
   virtual bool IsLeftOut(const loops::Statement&) const { return false; }
-  // Called before and after the code of each statement.
+  // These functions are called before and after the code of each statement.
   virtual void BeforeStatement(const loops::Statement&) {}
   virtual void AfterStatement(const loops::Statement&) {}
-  // Called around the code of a body that may run several times, or not at all.
+  // These functions are called around the code of a body that may run several
+  // times, or not at all.
   virtual void EnterBody() {}
   virtual void LeaveBody() {}
   // Emits a loop over invocations (kInvocation, kSubgroup), or over matrices.
   virtual void EmitInvocations(const loops::Statement& statement) = 0;
-  // Emits check number `number` of the block. True if it also emitted the
-  // statements after the check.
+  // Emits check number `number` of the block. Returns true if it also emitted
+  // the statements after the check.
   virtual bool EmitCheck(const loops::Block& block, size_t number) = 0;
 
-  // Emits a dot loop with instructions for it; false if it is to be written
-  // out.
+  // Emits a dot loop with the machine's instructions for it. Returns false if
+  // there are none, and the loop must be unrolled.
   virtual bool EmitDot(const loops::Statement& loop) {
     return dot_products_.Emit(loop);
   }
@@ -53,14 +54,14 @@ class BlockEmitter {
   // once.
   virtual void EmitAwait(const loops::Statement&) {}
 
-  // Emits a store. By default all threads that run the code do it.
+  // Emits a store. By default all threads that run the code perform it.
   virtual void EmitStore(const loops::Statement& statement) {
     stores_.Emit(statement.stores);
   }
 
-  // Emits the block from statement `begin` on.
+  // Emits the block's statements, beginning with statement number `begin`.
   void EmitBlock(const loops::Block& block, size_t begin = 0);
-  // Emits a loop that runs one value after the other.
+  // Emits a serial loop.
   void EmitSerial(const loops::Statement& statement);
   // Emits a loop over the values of the variable from `begin` to `end` - 1.
   void EmitLoop(NodeId variable, llvm::Value* begin, llvm::Value* end,
@@ -70,10 +71,10 @@ class BlockEmitter {
   template <typename Emit>
   void EmitBranch(llvm::Value* condition, Emit&& emit);
 
-  // The result and the operands of a check; in lanes, those of the first that
-  // fails.
+  // The result and the operands of a check. In a vector loop the operands are
+  // those of the first lane that fails.
   struct Checked {
-    llvm::Value* inside = nullptr;  // i1
+    llvm::Value* inside = nullptr;  // an i1: true if the check holds
     llvm::Value* index = nullptr;
     llvm::Value* extent = nullptr;
   };
@@ -107,7 +108,8 @@ class BlockEmitter {
   bool IsOfLanes(const loops::Block& block);
   bool IsOfLanes(std::span<const NodeId> indices);
   void EmitPrefetch(const loops::Statement& statement);
-  // In lanes, returns the value in the first lane that is set in `which`.
+  // Returns a scalar as it is, and of a vector the value in the first lane that
+  // is set in `which`.
   llvm::Value* FirstLane(llvm::Value* value, llvm::Value* which);
 
   DotProducts dot_products_;

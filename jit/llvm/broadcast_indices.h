@@ -22,7 +22,7 @@
 namespace ember::jit {
 
 struct BroadcastIndices : llvm::PassInfoMixin<BroadcastIndices> {
-  // Changes no basic blocks.
+  // Runs the pass. It changes no basic blocks.
   llvm::PreservedAnalyses run(llvm::Function& function,
                               llvm::FunctionAnalysisManager&);
 };

@@ -8,7 +8,8 @@
 namespace ember::jit {
 namespace {
 
-// The function is int32_t(parameters, buffers, begin, end, failure).
+// Creates the function of a phase: int32_t(parameters, buffers, begin, end,
+// failure).
 llvm::Function* CreateFunction(llvm::Module& module, const std::string& name) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);

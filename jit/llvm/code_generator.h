@@ -18,8 +18,9 @@ namespace ember::jit {
 
 std::string PhaseName(bool is_prologue, size_t number);
 
-// The nest must be verified, and the module must have the target's data layout.
-// Errors are those of Compiler::Compile.
+// Adds a function for each phase to the module. The nest must be verified, and
+// the module must have the target's data layout. Errors are those of
+// Compiler::Compile.
 Status GenerateCode(const loops::LoopNest& nest, TargetTraits target,
                     llvm::Module& module);
 

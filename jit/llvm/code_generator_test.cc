@@ -10,7 +10,8 @@ namespace {
 
 using loops::Replaced;
 
-// Every part of a gather has addresses; LLVM 19 may make one without them trap.
+// Every part of a gather must have addresses; LLVM 19 may make a gather trap
+// that has a part without them.
 TEST(CodeGeneratorTest, AllLanesOfGathersHaveAddresses) {
   const auto ir = [](const char* lanes, const char* condition) {
     const std::string text =
@@ -56,8 +57,8 @@ TEST(CodeGeneratorTest, DigitsOfLanesAreNotDivided) {
     EXPECT_EQ(copy.find(slow), std::string::npos) << copy;
 }
 
-// Functions become polynomials: kernels call no library, and host processors
-// have no such instructions.
+// Transcendental functions become polynomials: kernels call no library, and
+// host processors have no instructions for these functions.
 TEST(CodeGeneratorTest, FunctionsAreExpanded) {
   const std::string ir =
       CompileOrDie(ParseOrDie(R"(loops @f(%x: input f32[4], %y: output f32[4]) {

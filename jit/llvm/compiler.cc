@@ -36,8 +36,8 @@ std::vector<std::string> PhaseNames(const loops::LoopNest& nest) {
   return names;
 }
 
-// Idle machines for reuse: making one takes longer than compiling a small
-// kernel.
+// LLVM's target machines that no thread uses, kept for reuse: making one takes
+// longer than compiling a small kernel.
 class MachinePool {
  public:
   StatusOr<std::unique_ptr<llvm::TargetMachine>> Take(const Host& host,
@@ -76,10 +76,11 @@ std::string IdentityOf(const Host& host, const void* llvm) {
 
 class LlvmCompiler : public ObjectCompiler {
  public:
-  // machine: one of full effort.
+  // machine: a target machine of full effort.
   LlvmCompiler(Host host, std::unique_ptr<llvm::TargetMachine> machine)
       : host_(std::move(host)),
-        // The target's description is in LLVM's library, so it identifies that.
+        // The target's description is part of LLVM's library, so its address
+        // identifies the library.
         identity_(IdentityOf(host_, &machine->getTarget())) {
     machines_.GiveBack(std::move(machine), Effort::kFull);
   }

@@ -24,14 +24,14 @@ namespace ember::jit {
 
 // Returns a compiler for the CPU that this runs on, with all its features, or
 // for `cpu`, in the form of jit/llvm/host.h ("x86-64-v3",
-// "x86-64-v4+avx512vnni"). If its code is to be loaded, this CPU must have all
-// features of `cpu`. Returns kUnimplemented with the reason if LLVM cannot make
-// code for it.
+// "x86-64-v4+avx512vnni"). If its code is to be loaded, this machine's CPU must
+// have all features of `cpu`. Returns kUnimplemented with the reason if LLVM
+// cannot make code for `cpu`.
 StatusOr<std::unique_ptr<ObjectCompiler>> NewLlvmCompiler(
     const std::string& cpu = "");
 
-// Returns the features of that CPU which this machine lacks, for people; empty
-// if code for it runs here.
+// Returns the features of `cpu` that this machine lacks, as text for people;
+// empty if code for `cpu` runs here.
 StatusOr<std::string> MissingHere(const std::string& cpu);
 
 }  // namespace ember::jit

@@ -26,8 +26,8 @@ constexpr const char* kScale = R"(loops @scale<N>(%x: input f32[N],
   }
 })";
 
-// Number of lines of /proc/self/maps, and the permissions of one with an
-// address.
+// Facts from /proc/self/maps: the number of lines, and the permissions of the
+// line with an address.
 struct Maps {
   std::string permissions;
   bool has_writable_code = false;
@@ -74,7 +74,7 @@ TEST(CompilerTest, FiguresAndTexts) {
 }
 
 // The output may share the memory of an input: each element is read before it
-// is written, in vectors, in their masked rest, and one at a time.
+// is written. Tests vectors, their masked rest, and single elements.
 TEST(CompilerTest, InPlace) {
   const loops::LoopNest nest =
       ParseOrDie(R"(loops @add<N>(%x: input f32[N], %y: output f32[N]) {
@@ -367,7 +367,8 @@ TEST(CompilerTest, DotProductsAreInstructions) {
   };
   EXPECT_EQ(count("u8", "i8", 4, "vpdpbusd.*%zmm"), 6);
   EXPECT_EQ(count("i8", "u8", 4, "vpdpbusd.*%zmm"), 6);
-  // One more instruction computes the correction for the changed sign.
+  // Multiplying i8 by i8 takes one more instruction, which computes the
+  // correction for the changed sign.
   EXPECT_EQ(count("i8", "i8", 4, "vpdpbusd.*%zmm"), 7);
   EXPECT_EQ(count("i8", "i8", 2, "(vpmaddwd|vpdpwssd).*%zmm"), 6);
 }

@@ -12,8 +12,8 @@ using llvm::Value;
 
 namespace {
 
-// Bytes of the memory, some vectors, that is read in place of elements outside
-// of a buffer.
+// Number of bytes of the memory that is read in place of elements outside of a
+// buffer: some vectors.
 constexpr int64_t kOutsideBytes = 512;
 
 }  // namespace
@@ -61,8 +61,8 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
   llvm::Type* type = element;
   if (is_vector)
     type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
-  // The buffer's alias marks hold for the outside memory, too: nothing writes
-  // to it either.
+  // The marks for aliases of the buffer hold for the outside memory, too: no
+  // store writes to it either.
   Value* const loaded =
       ToRegister(b_, dtype,
                  Mark(b_.CreateAlignedLoad(type, pointer, AlignmentOf(buffer)),
@@ -75,8 +75,9 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
       IsVector(inside) ? Splat(b_, off, scopes_.lanes()) : off);
 }
 
-// Threads on different paths wait for each other, but the address is always in
-// a known kind of memory.
+// Loads the element in a branch that is taken if it is in bounds. Threads on
+// different paths wait for each other, but the address is always in a known
+// kind of memory.
 Value* MemoryAccess::LoadBehindBranch(const Address& address, Value* in_bounds,
                                       Value* off) {
   const auto block = [&](const char* name) {

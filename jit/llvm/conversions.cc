@@ -5,8 +5,8 @@
 
 namespace ember::jit {
 
-// Without arithmetic of f16, LLVM must not narrow that of floats to f16: minima
-// would become library calls.
+// Hides a float from LLVM. Where the machine has no arithmetic of f16, LLVM
+// must not narrow arithmetic of f32 to f16: minima would become library calls.
 llvm::Value* Conversions::Opaque(llvm::Value* value) {
   if (target_.has_half_arithmetic) return value;
   return b_.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence,

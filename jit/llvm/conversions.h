@@ -14,16 +14,17 @@ class Conversions {
   Conversions(Builder& builder, TargetTraits target)
       : b_(builder), target_(target) {}
 
-  // Emits a cast, raw or not. If a raw cast of a float to an integer has no
-  // value, LLVM's has none either. bf16 has only raw casts from f32.
+  // Emits a cast, raw or not. Where a raw cast of a float to an integer has no
+  // defined value, LLVM's cast has none either. bf16 has only raw casts from
+  // f32.
   llvm::Value* Cast(DType from, DType to, llvm::Value* value);
-  // The types have the same width.
+  // Emits a bitcast. Both types have the same width.
   llvm::Value* Bitcast(DType to, llvm::Value* value);
 
  private:
   llvm::Value* FloatToFloat(DType from, DType to, llvm::Value* value);
-  // Returns the float in a form that hides from LLVM that it is or becomes an
-  // f16.
+  // Returns the float in a form that hides from LLVM whether it comes from or
+  // becomes an f16.
   llvm::Value* Opaque(llvm::Value* value);
 
   Builder& b_;

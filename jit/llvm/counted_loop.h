@@ -41,7 +41,7 @@ class CountedLoop {
   llvm::Value* value() const { return value_; }
   llvm::BasicBlock* header() const { return header_; }
 
-  // Ends the body; the builder is then in `after`.
+  // Ends the loop's body; the builder is then in `after`.
   void Finish(llvm::BasicBlock* after) {
     b_.CreateBr(latch_);
     b_.SetInsertPoint(latch_);

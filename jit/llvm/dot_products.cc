@@ -171,8 +171,8 @@ Value* DotProducts::UnsignedBySigned(Value* sum, Value* a, Value* b) {
   return b_.CreateIntrinsic(id, {}, {sum, a, b});
 }
 
-// Emits the same for small b: pairs of products fit 16 bits, and sums of two
-// such pairs are products by one.
+// Emits sum + a * b where b is small, so that pairs of products fit 16 bits.
+// Sums of two such pairs are products by one.
 Value* DotProducts::UnsignedBySmall(Value* sum, Value* a, Value* b) {
   const int lanes = expressions_.scopes().lanes();
   const llvm::Intrinsic::ID id =
@@ -186,10 +186,11 @@ Value* DotProducts::UnsignedBySmall(Value* sum, Value* a, Value* b) {
   return b_.CreateAdd(sum, PairSums(pairs, ones));
 }
 
-// If the signs are not those of the machine's product, adding 128 to one factor
-// (or subtracting it) changes its sign. The correction is then subtracted from
-// the sum. It depends on one operand only, so LLVM computes it once for all the
-// operands that this one is multiplied with.
+// Returns the sum plus four products. If the signs are not those of the
+// machine's product, adding 128 to one factor (or subtracting it) changes its
+// sign. The correction is then subtracted from the sum. It depends on one
+// operand only, so LLVM computes it once for all the operands that this one is
+// multiplied with.
 Value* DotProducts::FourProducts(const Operands& operands, Value* sum) {
   const int lanes = expressions_.scopes().lanes();
   Value* a = Splat(
@@ -204,7 +205,7 @@ Value* DotProducts::FourProducts(const Operands& operands, Value* sum) {
     return ArmDot(a_signed ? ByteDot::kSigned : ByteDot::kUnsigned, sum, a, b);
   }
   if (target_.is_neon && !target_.has_neon_mixed_products) {
-    // (unsigned - 128) * signed - -128 * signed
+    // Computes (unsigned - 128) * signed - -128 * signed.
     Value* shifted = b_.CreateXor(a_signed ? b : a, flip);
     Value* other = a_signed ? a : b;
     sum = ArmDot(ByteDot::kSigned, sum, shifted, other);

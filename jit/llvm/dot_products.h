@@ -38,25 +38,28 @@ class DotProducts {
               Builder& builder, ExpressionEmitter& expressions)
       : nest_(nest), target_(target), b_(builder), expressions_(expressions) {}
 
-  // Emits the dot loop if there is an instruction for it.
+  // Emits the dot loop if the machine has an instruction for it; otherwise
+  // emits nothing and returns false.
   bool Emit(const loops::Statement& loop);
 
  private:
   struct Operands {
     DType a_type = DType::kI8, b_type = DType::kI8;
-    Address a, b, store;  // a: the same in all lanes
+    Address a, b, store;  // a: the factor that is the same in all lanes
   };
 
-  // Returns the addresses of a loop whose variable is bound to 0.
+  // Returns the addresses that a dot loop accesses. The loop's variable must be
+  // bound to 0.
   std::optional<Operands> AddressesOf(const loops::DotProduct& dot);
   bool HasInstruction(const loops::DotProduct& dot, int lanes) const;
   bool HasSmallFactor(const loops::DotProduct& dot) const;
-  // These return the sum plus the products, for each kind.
+  // These functions return the sum plus the products, for dot loops of four and
+  // of two products.
   llvm::Value* FourProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* TwoProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* BFloatProducts(const Operands& operands, llvm::Value* sum);
-  // These load `count` elements of the type per lane; those of a are the same
-  // in all lanes.
+  // These functions load `count` elements of the type for each lane; the
+  // elements of a are the same in all lanes.
   llvm::Value* LoadA(const Operands& operands, llvm::Type* element, int count);
   llvm::Value* LoadB(const Operands& operands, llvm::Type* element, int count);
   // Returns an i32 per lane that holds the byte 4 times.
@@ -65,9 +68,10 @@ class DotProducts {
                                 llvm::Value* b);
   llvm::Value* UnsignedBySmall(llvm::Value* sum, llvm::Value* a,
                                llvm::Value* b);
-  // Multiplies vectors of i16 and adds the products of 2 neighbours.
+  // Multiplies vectors of i16 and adds the products of two neighbours each.
   llvm::Value* PairSums(llvm::Value* a, llvm::Value* b);
-  // Emits an instruction of NEON, or of SVE if there are more lanes.
+  // Emits a dot product of NEON, or of SVE if there are more lanes than NEON's
+  // vectors have.
   enum class ByteDot : uint8_t { kSigned, kUnsigned, kUnsignedBySigned };
   llvm::Value* ArmDot(ByteDot dot, llvm::Value* sum, llvm::Value* a,
                       llvm::Value* b);

@@ -87,7 +87,8 @@ Value* ExpressionEmitter::EmitConstant(const Node& node) {
   const unsigned bits = 8 * static_cast<unsigned>(DTypeByteSize(node.type));
   if (node.type == DType::kBool)
     return b_.getInt1((node.immediate & 0xff) != 0);
-  // An immediate of a signed type may or may not be sign-extended.
+  // The immediate of a signed type may or may not be sign-extended, so only its
+  // low bits are used.
   const llvm::APInt value = llvm::APInt(64, node.immediate).zextOrTrunc(bits);
   if (!type->isFloatingPointTy()) return b_.getInt(value);
   return llvm::ConstantFP::get(type,
@@ -174,7 +175,8 @@ Value* ExpressionEmitter::EmitSelect(const Node& node) {
     return Emit(node.operands[known->isOne() ? 1 : 2]);
   Value* const a = Emit(node.operands[1]);
   Value* const b = Emit(node.operands[2]);
-  // A scalar condition may choose between vectors.
+  // A scalar condition may choose between vectors, for which all become
+  // vectors.
   if (!IsVector(condition) && (IsVector(a) || IsVector(b))) {
     return b_.CreateSelect(condition, Splat(b_, a, scopes_.lanes()),
                            Splat(b_, b, scopes_.lanes()));

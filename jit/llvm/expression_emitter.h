@@ -25,18 +25,20 @@ namespace ember::jit {
 
 class ExpressionEmitter {
  public:
-  // Emits code for one phase, as MemoryAccess does.
+  // Makes an emitter for the code of one phase. The operands are those of
+  // MemoryAccess.
   ExpressionEmitter(const loops::LoopNest& nest, bool is_prologue,
                     KernelArguments& arguments, llvm::Function& function,
                     TargetTraits target, Builder& builder, FirstError& error);
 
-  // From here on, loaded values may have changed.
+  // Forgets the values of loads, because memory may have changed since.
   void BeginStatement() { statement_.clear(); }
-  // The active lanes, at least one; null: all.
+  // The active lanes, at least one; null if all lanes are active.
   llvm::Value* mask() const { return mask_; }
   void SetMask(llvm::Value* mask) { mask_ = mask; }
 
-  // Returns a scalar, or a vector if the value differs from lane to lane.
+  // Returns the node's value: a scalar, or a vector if the value differs from
+  // lane to lane.
   llvm::Value* Emit(NodeId id);
   // Emits an update of an element `a` by a value `b` of the type. Both are
   // scalars, or vectors of any number of lanes.
@@ -44,16 +46,17 @@ class ExpressionEmitter {
                           llvm::Value* b);
   // Returns the lanes (i1, or lanes x i1) in which `index` is in 0..extent-1.
   llvm::Value* EmitInBounds(NodeId index, NodeId extent);
-  // Memory that a load or a pad reads, if its lanes are neighbours there: the
-  // address of lane 0, and an i1 that is true if all lanes are in the buffer.
-  // If it is false, none is, and the pad is zero. No run is returned for other
-  // values, or if only some lanes are active or in the buffer.
+  // A range of memory that a load or a pad reads, if its lanes are neighbours
+  // there: the address of lane 0, and an i1 that is true if all lanes are in
+  // the buffer. If the i1 is false, no lane is in the buffer, and the pad is
+  // zero. There is no run for other values, or if only some lanes are active or
+  // in the buffer.
   struct Run {
     llvm::Value* begin = nullptr;
     llvm::Value* in_bounds = nullptr;
   };
   std::optional<Run> RunOf(NodeId value);
-  // Number of nodes so far, a measure of the code's size.
+  // Number of nodes that were emitted so far, a measure of the code's size.
   int64_t emitted() const { return emitted_; }
 
   Scopes& scopes() { return scopes_; }
@@ -65,7 +68,7 @@ class ExpressionEmitter {
   llvm::Value* EmitLoad(const tensor::Node& node);
   llvm::Value* EmitPad(const tensor::Node& node);
   llvm::Value* EmitSelect(const tensor::Node& node);
-  // Emits an instruction, raw or not, for the values of its operands.
+  // Emits an instruction, raw or not, given the values of its operands.
   llvm::Value* EmitInstruction(const tensor::ExpressionPool& pool,
                                const tensor::Node& node,
                                llvm::SmallVector<llvm::Value*, 3> operands);

@@ -26,24 +26,25 @@ using llvm::object::SectionRef;
 
 constexpr uint32_t kPage = 4096;
 
-// The change that a relocation makes to the bytes at its place.
+// The change that a relocation makes to the bytes at its place. S is the
+// symbol's place, A the addend, and P the place of the bytes.
 enum class Fixup : uint8_t {
   kNone,
   kRelative32,      // S + A - P, in 4 bytes
-  kRelative64,      // the same, in 8
+  kRelative64,      // S + A - P, in 8 bytes
   kBranch26,        // AArch64: (S + A - P) / 4, in 26 bits
-  kBranch19,        // … in bits 5..23
-  kBranch14,        // … in bits 5..18
-  kAddress21,       // AArch64 ADR: S + A - P
+  kBranch19,        // AArch64: (S + A - P) / 4, in bits 5..23
+  kBranch14,        // AArch64: (S + A - P) / 4, in bits 5..18
+  kAddress21,       // AArch64 ADR: S + A - P, in 21 bits
   kPage21,          // AArch64 ADRP: pages from that of P to that of S + A
-  kPageOffset12,    // AArch64: S + A within its page, in an instruction's
-  kPageOffset12x2,  // immediate, in units of 1, 2, 4, 8, 16 bytes
+  kPageOffset12,    // AArch64: the offset of S + A in its page, as immediate
+  kPageOffset12x2,  // the same offset, in units of 2, 4, 8 or 16 bytes
   kPageOffset12x4,
   kPageOffset12x8,
   kPageOffset12x16,
-  kArmBranch24,  // (S + A - P) / 4, in 24 bits; the addend is in the place
+  kArmBranch24,  // (S + A - P) / 4, in 24 bits; the word contains the addend
   kArmRelative32,
-  kArmMoveLow,  // the lower half of S + A - P in a MOVW, A in the place
+  kArmMoveLow,  // the lower half of S + A - P in a MOVW, which contains A
   kArmMoveHigh,
 };
 
@@ -104,7 +105,8 @@ uint32_t Insert(uint32_t word, int64_t value, int at, int bits) {
   return (word & ~mask) | ((static_cast<uint32_t>(value) << at) & mask);
 }
 
-// Sets the 16 bits of MOVW and MOVT: imm4 in bits 16..19, imm12 in 0..11.
+// Returns the MOVW or MOVT with another 16-bit operand: imm4 in bits 16..19,
+// imm12 in 0..11.
 uint32_t InsertMove(uint32_t word, int64_t value) {
   return Insert(Insert(word, value >> 12, 16, 4), value, 0, 12);
 }
@@ -112,8 +114,8 @@ int64_t MoveAddend(uint32_t word) {
   return static_cast<int16_t>(((word >> 4) & 0xf000) | (word & 0xfff));
 }
 
-// Sets the offset in a page of an instruction that drops `shift` low bits of
-// it.
+// Returns the instruction with another offset in a page, of which it drops
+// `shift` low bits; nothing if these are not 0.
 std::optional<uint32_t> InsertPageOffset(uint32_t word, int64_t target,
                                          int shift) {
   const int64_t offset = target & (kPage - 1);
@@ -186,7 +188,8 @@ Status Unexpected(std::string_view what, std::string_view found) {
               " '", found, "'"}));
 }
 
-// The flag also includes tables for unwinding and notes, which are left out.
+// Returns true if kernels need the section. Its flag is also set for tables for
+// unwinding and for notes, which are left out.
 bool IsNeeded(const SectionRef& section, llvm::StringRef name) {
   return (ELFSectionRef(section).getFlags() & elf::SHF_ALLOC) != 0 &&
          section.getSize() > 0 && !name.starts_with(".eh_frame") &&
@@ -262,7 +265,8 @@ class Flattener {
     return found->second + static_cast<int64_t>(*value);
   }
 
-  // relocations: a section of relocations.
+  // Applies the relocations of one section. relocations: the section of an
+  // object file that lists them.
   Status Relocate(const SectionRef& relocations) {
     llvm::Expected<llvm::object::section_iterator> section =
         relocations.getRelocatedSection();
@@ -319,7 +323,8 @@ class Flattener {
   const llvm::Triple::ArchType machine_;
   std::vector<uint8_t> bytes_;
   uint32_t alignment_ = 16;
-  std::map<uint64_t, int64_t> offsets_;  // per section, by its number
+  // for each section, by its number: its place in the piece
+  std::map<uint64_t, int64_t> offsets_;
   std::vector<uint32_t> entries_;
 };
 

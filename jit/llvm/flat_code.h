@@ -25,8 +25,9 @@
 
 namespace ember::jit {
 
-// symbols: those of the entries, in order. Returns kInternal if the object
-// lacks one of them, or has a section or a relocation that kernels never have.
+// Returns the code of an object file in one piece. symbols: the symbols of the
+// entries, in order. Returns kInternal if the object lacks one of them, or has
+// a section or a relocation that kernels never have.
 StatusOr<vm::KernelCode> FlattenObject(std::string_view object,
                                        std::span<const std::string> symbols);
 

@@ -113,7 +113,8 @@ class Machine : public ForeignMachine {
 
  private:
   void StartServer(const std::string& emulator) {
-    // A crash of a kernel is detected where its answer is read.
+    // SIGPIPE is ignored: a crash of a kernel is detected where the server's
+    // answer is read.
     std::signal(SIGPIPE, SIG_IGN);
     std::istringstream words(emulator);
     std::vector<std::string> arguments;

@@ -22,9 +22,9 @@
 
 namespace ember::jit {
 
-// Memory of a buffer. The server keeps its offset in a page, so that its end or
-// begin is at the end or begin of the server's memory, too. Buffers at the same
-// place share their place there, too.
+// The memory of a buffer. The server allocates it at the same offset in a page.
+// So its end or begin is at the end or begin of accessible memory in the
+// server, too. Buffers at the same address share memory there, too.
 struct ForeignBuffer {
   void* data = nullptr;
   int64_t bytes = 0;
@@ -34,15 +34,17 @@ class ForeignMachine {
  public:
   virtual ~ForeignMachine() = default;
 
-  // Ends the process with a message if something is missing.
+  // Starts the server. Ends the process with a message if something that it
+  // needs is missing.
   static std::unique_ptr<ForeignMachine> Create(const Processor& processor);
 
-  // Code of this compiler is for Run only: it has no functions to call.
+  // The compiler for the processor. Its code is for Run only: it has no
+  // functions to call.
   virtual Compiler& compiler() = 0;
 
   // Runs the phases, prologue first, in two calls each; phase i has tasks[i]
-  // tasks. False if a check failed; then `failure` says which. If the kernel
-  // crashes, prints the nest and ends the process.
+  // tasks. Returns false if a check failed; then `failure` says which. If the
+  // kernel crashes, prints the nest and ends the process.
   virtual bool Run(const loops::LoopNest& nest, const CompiledNest& code,
                    const std::vector<int64_t>& parameters,
                    const std::vector<int64_t>& tasks,

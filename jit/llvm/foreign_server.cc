@@ -24,7 +24,8 @@ namespace {
 
 constexpr int64_t kPage = 4096;
 
-// Ends the process: the client has gone, or violates the protocol.
+// Ends the process with a message: the client has gone, or violates the
+// protocol.
 [[noreturn]] void Fail(const char* what) {
   std::fprintf(stderr, "foreign_server: %s\n", what);
   std::exit(1);

@@ -32,7 +32,8 @@ bool HasInactiveLanes(const llvm::IntrinsicInst& gather) {
   return mask != nullptr && !mask->isAllOnesValue();
 }
 
-// Widens the vector to the lanes of `other`, which supplies the new ones.
+// Widens the vector to the number of lanes of `other`, which supplies the new
+// lanes.
 Value* Widen(llvm::IRBuilder<>& b, Value* value, Value* other) {
   const auto lanes_of = [](Value* vector) {
     return static_cast<int>(
@@ -56,7 +57,7 @@ Value* FirstLanes(llvm::IRBuilder<>& b, Value* value, unsigned lanes) {
   return b.CreateShuffleVector(value, first);
 }
 
-// Inactive lanes get some address, which is not read.
+// Gives inactive lanes of the gather some address, which is not read.
 void Define(llvm::IntrinsicInst* gather, Value* some_address) {
   llvm::IRBuilder<> b(gather);
   auto* type = llvm::cast<llvm::FixedVectorType>(gather->getType());

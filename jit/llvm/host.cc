@@ -29,12 +29,14 @@ void SetOption(const char* name, const char* value) {
 }
 
 void DisablePasses() {
-  // LLVM 19 replaces a masked load whose lanes all prove active by one without
-  // a size, and this pass ends the process when it asks for the size.
+  // Disables a pass of LLVM 19. LLVM replaces a masked load whose lanes all
+  // prove active by one without a size, and the pass ends the process when it
+  // asks for the size.
   SetOption("x86-disable-avoid-SFB", "true");
-  // This pass adds products of integers to each other before it adds them to
-  // sums, so that registers hold both. Tiles of 5 by two vectors with four
-  // steps written out then take 1.4 times as long (Zen 3).
+  // Disables LLVM's machine combiner, which adds products of integers to each
+  // other before it adds them to sums, so that registers hold both. Tiles of 5
+  // by two vectors with four unrolled steps then take 1.4 times as long (Zen
+  // 3).
   SetOption("x86-machine-combiner", "false");
 }
 
@@ -85,7 +87,8 @@ TargetTraits TraitsOfAarch64(const Has& has, int sve_bits) {
   traits.has_fma = traits.has_half_conversion = true;
   traits.has_half_arithmetic = has("fullfp16");
   traits.is_neon = true;
-  // SVE of 128 bits has no longer vectors than NEON.
+  // SVE with 128 bits is not used, because its vectors are no longer than those
+  // of NEON.
   traits.sve_bits = sve_bits > 128 ? sve_bits : 0;
   const auto dots = [&](DotKind kind) {
     return WidestDot("aarch64", kind, has, std::max(128, sve_bits));
@@ -95,7 +98,8 @@ TargetTraits TraitsOfAarch64(const Has& has, int sve_bits) {
   return traits;
 }
 
-// The traits of products of bytes on NEON apply to 64-bit Arm only.
+// Returns the traits of an Arm processor. The traits of products of bytes on
+// NEON apply to 64-bit Arm only.
 template <typename Has>
 TargetTraits TraitsOfArm(const Has& has) {
   TargetTraits traits;
@@ -116,7 +120,7 @@ int SveBitsHere() {
 #endif
 }
 
-// Parses "triple:cpu+feature+feature".
+// Returns the host that a text "triple:cpu+feature+feature" describes.
 StatusOr<Host> ParseHost(const std::string& text) {
   Host host;
   host.triple = llvm::sys::getProcessTriple();
@@ -127,8 +131,8 @@ StatusOr<Host> ParseHost(const std::string& text) {
   }
   std::string_view rest = text;
   if (const size_t colon = rest.find(':'); colon != std::string_view::npos) {
-    // "aarch64-linux-gnu" lacks the vendor; without normalizing, "linux" would
-    // be it.
+    // "aarch64-linux-gnu" lacks the vendor; without normalizing, LLVM would
+    // take "linux" for the vendor.
     host.triple = llvm::Triple::normalize(llvm::StringRef(rest.data(), colon));
     rest.remove_prefix(colon + 1);
   }

@@ -1,4 +1,4 @@
-// Describes the machine that this runs on, for LLVM, or an older one like it.
+// Describes to LLVM the machine that this runs on, or an older one of its kind.
 #ifndef EMBER_JIT_LLVM_HOST_H_
 #define EMBER_JIT_LLVM_HOST_H_
 
@@ -15,7 +15,8 @@ namespace ember::jit {
 struct Host {
   std::string triple;
   std::string cpu;
-  // in addition to the CPU's: "+amx-tile,-avx512vp2intersect"
+  // features to add to or remove from those of the CPU:
+  // "+amx-tile,-avx512vp2intersect"
   std::string features;
   bool has_512_bits = false;
   // True if masks are signs of elements instead of registers of their own.
@@ -24,19 +25,21 @@ struct Host {
   TargetTraits traits;
 };
 
-// cpu: a name that LLVM knows, or empty for this machine with all its features.
-// Further features may follow: "x86-64-v4+avx512vnni". "+sve=256" gives the
-// bits of SVE's vectors; without it they are not used. A triple and a colon
-// before the name mean a machine of another kind, whose back end has to be
-// initialized and whose code can be looked at: "arm-linux-gnueabihf:cortex-a9".
-// Thread-safe. Fails if LLVM has no back end or the CPU is too old.
+// Returns the description of a machine. cpu: a name that LLVM knows, or empty
+// for this machine with all its features. Further features may follow:
+// "x86-64-v4+avx512vnni". "+sve=256" gives the bits of SVE's vectors; without
+// it SVE is not used. A triple and a colon before the name mean a machine of
+// another kind, whose back end has to be initialized and whose code can be
+// looked at: "arm-linux-gnueabihf:cortex-a9". Thread-safe. Fails if LLVM has no
+// back end or the CPU is too old.
 StatusOr<Host> DetectHost(const std::string& cpu);
 
-// Returns the features that this machine lacks, "avx512f, avx512bw", or its
-// architecture; empty if code for the host runs here.
+// Returns the features of the host that this machine lacks, "avx512f,
+// avx512bw", or the host's architecture if it differs; empty if code for the
+// host runs here.
 StatusOr<std::string> MissingHere(const Host& host);
 
-// A machine must not be shared between threads.
+// Returns a target machine of LLVM. It must not be shared between threads.
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,
                                                              Effort effort);
 

@@ -57,7 +57,8 @@ llvm::Value* Splat(Builder& builder, llvm::Value* value, int lanes) {
 
 llvm::Value* LaneRange(Builder& builder, llvm::Value* low, llvm::Value* high,
                        int lanes) {
-  // Lane numbers have a type whose comparison fits one register of elements.
+  // Lane numbers have the type whose comparison fits one register of the
+  // elements.
   llvm::Type* type = lanes <= 16 ? builder.getInt32Ty() : builder.getInt8Ty();
   llvm::Constant* ramp = Ramp(type, lanes);
   const auto splat = [&](llvm::Value* bound) {

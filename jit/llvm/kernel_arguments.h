@@ -19,26 +19,26 @@ class KernelArguments {
   explicit KernelArguments(const loops::LoopNest& nest) : nest_(nest) {}
   virtual ~KernelArguments() = default;
 
-  // Returns an i64. Called once per parameter, with the builder at the
-  // function's entry.
+  // Returns the value of the nest's parameter `number`, an i64. Called once per
+  // parameter, with the builder at the function's entry.
   virtual llvm::Value* Parameter(Builder& builder, uint64_t number) = 0;
-  // Returns the address of the first element of a buffer that is not local.
-  // Called like Parameter.
+  // Returns the address of the first element of buffer `number`, which is not
+  // local. Called once per buffer, with the builder at the function's entry.
   virtual llvm::Value* Buffer(Builder& builder, uint32_t number) = 0;
-  // Returns the slice to use, an i64, of a buffer that has slices side by side.
-  // Null: the first.
+  // Returns the number of the slice that the code is to use, an i64, of a
+  // buffer that has slices side by side. Null: the first slice.
   virtual llvm::Value* Slice(uint32_t) { return nullptr; }
 
   // The place that an element would have if its buffer were row-major:
   // `constant` elements after `pointer`.
   struct RowMajorPlace {
-    llvm::Value* begin = nullptr;  // begin of the buffer
+    llvm::Value* begin = nullptr;  // address of the buffer's begin
     llvm::Value* pointer = nullptr;
     int64_t constant = 0;
     // True if neither the constant nor any other part of an index is negative,
     // so that each part by itself is within its dim.
     bool is_of_parts = false;
-    // Number of lanes of the vector that begins with this element.
+    // Number of lanes of the vector that begins at this place.
     int64_t lanes = 1;
   };
   // True if the buffer's elements are in row-major order.
@@ -54,15 +54,15 @@ class KernelArguments {
   virtual bool IsLocal(uint32_t buffer) const {
     return nest_.buffers[buffer].scope == loops::MemoryScope::kRegister;
   }
-  // True if the first index of a local buffer is the number of its owner and
-  // does not count.
+  // True if the first index of a local buffer is the number of its owner, which
+  // the array has no dim for.
   virtual bool IgnoresFirstIndex(uint32_t) const { return false; }
 
  protected:
   const loops::LoopNest& nest_;
 };
 
-// Implements the arguments of functions of vm/format/kernel_abi.h.
+// Implements the interface for functions in the form of vm/format/kernel_abi.h.
 class HostArguments final : public KernelArguments {
  public:
   HostArguments(const loops::LoopNest& nest, llvm::Function& function)
@@ -78,7 +78,8 @@ class HostArguments final : public KernelArguments {
   }
 
  private:
-  // Loads element `number` of an array of 8-byte values that never changes.
+  // Loads element `number` of an array of 8-byte values that never change.
+  // argument: the number of the function's argument that is the array.
   llvm::Value* Load(Builder& builder, llvm::Type* type, unsigned argument,
                     uint64_t number, const std::string& name) {
     auto* load = builder.CreateAlignedLoad(

@@ -11,7 +11,7 @@ using tensor::Interval;
 
 namespace {
 
-// Indices in this range stay exact when the number of lanes is subtracted.
+// A range of indices that stay exact when the number of lanes is subtracted.
 constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
 
 }  // namespace
@@ -24,8 +24,8 @@ bool LaneMasks::IsLaneStep(NodeId id, LinearIndex& index) {
          (index.lane_constant == 1 || index.lane_constant == -1);
 }
 
-// x floordiv n + c is (x + c * n) floordiv n. That is below an extent if x + c
-// * n is below n times the extent.
+// Looks through quotients: x floordiv n + c is (x + c * n) floordiv n, which is
+// below an extent if x + c * n is below n times the extent.
 int64_t LaneMasks::LaneStepsOf(NodeId id, NodeId extent, LinearIndex& index) {
   if (IsLaneStep(id, index)) return 1;
   const std::optional<ShiftedQuotient> quotient = linearizer_.QuotientOf(id);
@@ -83,14 +83,15 @@ Value* LaneMasks::ClampedDifference(Value* a, Value* b) {
 void LaneMasks::AddBelow(const LinearIndex& index, Value* bound, LaneSet& set) {
   Value* rest = linearizer_.Rest(index).value;
   if (index.lane_constant == 1) {
-    // lane < bound - rest
+    // If the index is rest + lane, the condition index < bound holds in lanes
+    // below bound - rest.
     Value* high = ClampedDifference(bound, rest);
     set.high = set.high ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
                                                    set.high, high)
                         : high;
     return;
   }
-  // lane > rest - bound
+  // The condition holds in lanes above rest - bound.
   Value* low = ClampedDifference(b_.CreateAdd(rest, b_.getInt64(1)), bound);
   set.low = set.low
                 ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, set.low, low)
@@ -101,14 +102,14 @@ void LaneMasks::AddNotBelow(const LinearIndex& index, Value* bound,
                             LaneSet& set) {
   Value* rest = linearizer_.Rest(index).value;
   if (index.lane_constant == 1) {
-    // lane >= bound - rest
+    // The condition holds in lanes from bound - rest on.
     Value* low = ClampedDifference(bound, rest);
     set.low =
         set.low ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, set.low, low)
                 : low;
     return;
   }
-  // lane <= rest - bound
+  // The condition holds in lanes up to rest - bound.
   Value* high = ClampedDifference(b_.CreateAdd(rest, b_.getInt64(1)), bound);
   set.high =
       set.high ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, set.high, high)
@@ -122,11 +123,11 @@ Value* LaneMasks::Compare(NodeId a, NodeId b, bool or_equal) {
   const auto one_more = [&](Value* value) {
     return b_.CreateAdd(value, b_.getInt64(1));
   };
-  if (!scopes_.VariesByLane(b)) {  // a < b, a < b + 1
+  if (!scopes_.VariesByLane(b)) {  // for a < b and for a < b + 1
     if (!IsLaneStep(a, index)) return nullptr;
     Value* bound = BoundOf(b);
     AddBelow(index, or_equal ? one_more(bound) : bound, set);
-  } else if (!scopes_.VariesByLane(a)) {  // b >= a + 1, b >= a
+  } else if (!scopes_.VariesByLane(a)) {  // for b >= a + 1 and for b >= a
     if (!IsLaneStep(b, index)) return nullptr;
     Value* bound = BoundOf(a);
     AddNotBelow(index, or_equal ? bound : one_more(bound), set);

@@ -1,6 +1,7 @@
 // Computes the lanes that satisfy a condition on an index that moves with the
-// lane. Bounds on i + lane are ranges of lanes: they are computed with scalars
-// and compared once, in the narrowest possible elements.
+// lane. Bounds on i + lane are ranges of lanes: the ends of a range are
+// computed with scalars, and lane numbers are compared with them once, in the
+// narrowest possible elements.
 //
 //   i * 16 + j < n, in lanes of j   ->   lane < clamp(n - i * 16, 0, 16)
 //   j floordiv 3 - 1 >= 0           ->   lane >= 3
@@ -19,12 +20,15 @@ namespace ember::jit {
 
 // The lanes in which all added conditions hold.
 struct LaneSet {
-  llvm::Value* uniform = nullptr;  // i1; null: true
-  // Lanes [low, high), i64 in 0..lanes; null means 0 and lanes.
+  // a condition that all lanes share, an i1; null: true
+  llvm::Value* uniform = nullptr;
+  // The range of lanes [low, high), i64 in 0..lanes; null means 0 for low and
+  // all lanes for high.
   llvm::Value* low = nullptr;
   llvm::Value* high = nullptr;
-  llvm::Value* mask = nullptr;  // lanes x i1; null: all
-  int depth = 0;                // the scope in which all of this is computed
+  // one bit per lane (lanes x i1); null: all lanes
+  llvm::Value* mask = nullptr;
+  int depth = 0;  // the scope in which these values are computed
 
   bool IsAll() const { return !uniform && IsUniform(); }
   bool IsUniform() const { return !low && !high && !mask; }
@@ -44,25 +48,26 @@ class LaneMasks {
   // Returns a < b (or <=) of i64 nodes that vary by lane as a range of lanes;
   // null if it is not a range.
   llvm::Value* Compare(NodeId a, NodeId b, bool or_equal);
-  // Adds 0 <= index < extent; parts that ranges prove add nothing.
+  // Adds the condition 0 <= index < extent to the set. A bound that the ranges
+  // of the values prove adds nothing.
   void AddInBounds(NodeId index, NodeId extent, LaneSet& set);
-  // Returns lanes x i1.
+  // Returns the set as a mask of lanes x i1.
   llvm::Value* MaskOf(const LaneSet& set);
 
  private:
-  // These add index >= bound, and index < bound.
+  // These functions add the conditions index >= bound and index < bound.
   void AddNotBelow(const LinearIndex& index, llvm::Value* bound, LaneSet& set);
   void AddBelow(const LinearIndex& index, llvm::Value* bound, LaneSet& set);
   llvm::Value* ClampedDifference(llvm::Value* a, llvm::Value* b);
-  // Returns the node's value; a large one is replaced by one that no i + lane
-  // reaches.
+  // Returns the node's value for use as a bound. A large value is replaced by
+  // one that no i + lane reaches.
   llvm::Value* BoundOf(NodeId id);
   // Returns the node's value, or 0 if it is negative.
   llvm::Value* ExtentOf(NodeId id);
   bool IsLaneStep(NodeId id, LinearIndex& index);
-  // Returns a number n such that 0 <= id < extent is equivalent to 0 <= index <
-  // extent * n, where index is i + lane or i - lane without wrapping; 0 if
-  // there is none.
+  // Writes an index as a step per lane: returns a number n such that 0 <= id <
+  // extent is equivalent to 0 <= index < extent * n, where index is i + lane or
+  // i - lane without wrapping. Returns 0 if there is no such n.
   int64_t LaneStepsOf(NodeId id, NodeId extent, LinearIndex& index);
   void And(llvm::Value*& all, llvm::Value* one);
 

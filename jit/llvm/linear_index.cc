@@ -9,7 +9,7 @@ using tensor::Opcode;
 
 namespace {
 
-// These multiply and add constants, wrapping.
+// These functions multiply and add constants modulo 2^64.
 int64_t WrappingMultiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) *
                               static_cast<uint64_t>(b));
@@ -48,7 +48,7 @@ bool IndexLinearizer::IsDigit(NodeId id) {
   return divisor && *divisor > 0 && scopes_.VariesByLane(node.operands[0]);
 }
 
-// Uses x floordiv n * (n * f) + x mod n * f = x * f.
+// Joins waiting digits by x floordiv n * (n * f) + x mod n * f = x * f.
 void IndexLinearizer::JoinDigits(LinearIndex& index) {
   while (!index.digits.empty()) {
     const Digit digit = index.digits.front();
@@ -122,8 +122,8 @@ void IndexLinearizer::Add(NodeId id, const Factor& factor, LinearIndex& index) {
   AddAtom(id, factor, index);
 }
 
-// A node that depends on the lane may be the same in all lanes after all: l -
-// l.
+// Adds the node as an indivisible term. A node that depends on the lane may be
+// the same in all lanes after all: l - l.
 void IndexLinearizer::AddAtom(NodeId id, const Factor& factor,
                               LinearIndex& index) {
   const Placed value = ValueOf(Times(factor, Atom(id)));
@@ -142,7 +142,8 @@ void IndexLinearizer::AddProduct(NodeId id, const Factor& factor,
     return Add(a, Times(factor, *constant), index);
   if (const auto constant = pool_.IntegerConstant(a))
     return Add(b, Times(factor, *constant), index);
-  // A product that is the same in all lanes need not be taken apart.
+  // A product of factors that are the same in all lanes need not be taken
+  // apart.
   const bool a_varies = scopes_.VariesByLane(a);
   const bool b_varies = scopes_.VariesByLane(b);
   if (a_varies && !b_varies) return Add(a, Times(factor, Atom(b)), index);

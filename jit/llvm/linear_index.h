@@ -19,7 +19,7 @@
 
 namespace ember::jit {
 
-// constant * value; no value: 1.
+// The number constant * value; without a value, the constant itself.
 struct Factor {
   int64_t constant = 1;
   Placed value;
@@ -34,11 +34,13 @@ struct Digit {
 
 // An index as a sum of terms, modulo 2^64 like i64 arithmetic.
 struct LinearIndex {
-  std::vector<Placed> uniform;  // terms besides the constant
+  // terms, besides the constant, that are the same in all lanes
+  std::vector<Placed> uniform;
   int64_t constant = 0;
-  std::vector<Placed> per_lane;  // terms besides the constant
+  // terms, besides the constant, that are multiplied by the lane
+  std::vector<Placed> per_lane;
   int64_t lane_constant = 0;
-  std::vector<Placed> irregular;  // terms that are vectors
+  std::vector<Placed> irregular;  // terms that are irregular vectors
   std::vector<Digit> digits;      // terms that wait for JoinDigits
 
   bool IsUniform() const {
@@ -50,7 +52,8 @@ struct LinearIndex {
   }
 };
 
-// dividend floordiv divisor + rest, where only the dividend varies by lane.
+// The index dividend floordiv divisor + rest, where only the dividend varies by
+// lane.
 struct ShiftedQuotient {
   NodeId dividend = 0;
   int64_t divisor = 1;
@@ -64,22 +67,23 @@ class IndexLinearizer {
                   Builder& builder, std::function<llvm::Value*(NodeId)> emit)
       : pool_(pool), scopes_(scopes), b_(builder), emit_(std::move(emit)) {}
 
-  // Does index += factor * id, for an i64 node. Its digits wait for others:
-  // digits of one value in several dims of a buffer may be steps through the
-  // buffer.
+  // Does index += factor * id, for an i64 node. Quotients and remainders in it
+  // wait for others: digits of one value in several dims of a buffer may
+  // together be steps through the buffer.
   void Add(NodeId id, const Factor& factor, LinearIndex& index);
   // Adds the waiting digits. Digits that add up to a multiple of their value
   // are joined; others are added as they are.
   void JoinDigits(LinearIndex& index);
   // Returns the index of one node, with its digits joined.
   LinearIndex Of(NodeId id);
-  // Returns nothing if the node has no such form.
+  // Returns the node as a quotient plus a rest; nothing if it has no such form.
   std::optional<ShiftedQuotient> QuotientOf(NodeId id);
 
   Factor Times(const Factor& a, int64_t constant);
   Factor Times(const Factor& a, Placed value);
   Placed ValueOf(const Factor& factor);
-  // Adds terms of outer scopes first, so that their sums stay in those scopes.
+  // Returns the sum of the terms and the constant. Adds terms of outer scopes
+  // first, so that their sums stay in those scopes.
   Placed Sum(std::vector<Placed> terms, int64_t constant);
   Placed Rest(const LinearIndex& index) {
     return Sum(index.uniform, index.constant);

@@ -23,7 +23,8 @@ class Column {
          const std::function<Value*(int)>& load_row)
       : b_(b), rows_(rows), chunk_(chunk), load_row_(load_row) {}
 
-  // Concatenates the chunks of `count` rows: first, first + step, ...
+  // Returns the chunks of `count` rows as one vector: rows first, first + step,
+  // ...
   Value* Chunks(int first, int step, int count) {
     if (count == 1) return load_row_(first);
     const int half = count / 2;
@@ -42,7 +43,7 @@ class Column {
   }
 
  private:
-  // Alternates the first or last halves of both in each chunk.
+  // Alternates the first or last halves of a and b in each chunk.
   Value* Interleave(Value* a, Value* b, bool last) {
     std::vector<int> places;
     for (int part = 0; part < rows_; part += chunk_) {

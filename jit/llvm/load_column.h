@@ -17,14 +17,14 @@
 
 namespace ember::jit {
 
-// Returns the number of neighbours of a row to load together: those in 16
-// bytes, within which shuffles are the cheapest, but not more than there are
+// Returns the number of neighbours of a row to load together: the elements in
+// 16 bytes, within which shuffles are the cheapest, but not more than there are
 // rows.
 int ColumnChunk(int element_bytes, int rows);
 
-// Returns a vector of `rows` elements. chunk: ColumnChunk; rows is a power of
-// two. load_row(i): returns `chunk` neighbours of row i; `column` is the wanted
-// one.
+// Returns column `column` of `rows` rows as a vector. rows: a power of two.
+// chunk: the result of ColumnChunk. load_row(i): returns `chunk` neighbours of
+// row i, one of which is in the column.
 llvm::Value* LoadColumn(Builder& b, int rows, int chunk, int column,
                         const std::function<llvm::Value*(int)>& load_row);
 

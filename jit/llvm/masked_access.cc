@@ -22,7 +22,7 @@ bool IsMaskedAccess(const llvm::Instruction& instruction) {
          call->getIntrinsicID() == llvm::Intrinsic::masked_store;
 }
 
-// Lowers one access to accesses of registers of 128 or 256 bits.
+// Lowers one masked load or store to accesses of registers of 128 or 256 bits.
 class MaskedAccess {
  public:
   MaskedAccess(llvm::IntrinsicInst& call, bool has_avx2)
@@ -52,7 +52,8 @@ class MaskedAccess {
   }
 
  private:
-  // Returns lanes of the vector; beyond its end, lanes of `rest`.
+  // Returns `lanes` lanes of the vector from `begin` on; in place of lanes
+  // beyond its end, lanes of `rest`.
   Value* Slice(Value* vector, int begin, int lanes, Value* rest) {
     std::vector<int> which;
     for (int lane = begin; lane < begin + lanes; ++lane)
@@ -76,8 +77,10 @@ class MaskedAccess {
     return StoreWholeOrSome(pointer, mask, value);
   }
 
-  // Stores of some lanes take tens of cycles on some machines (Zen 3). Most
-  // stores are of all lanes: a mask cuts off the end of a row.
+  // Stores the value with a branch: as a whole if the mask has all lanes, else
+  // with the mask. Stores of some lanes take tens of cycles on some machines
+  // (Zen 3). Most stores are of all lanes, because a mask only cuts off the end
+  // of a row.
   Value* StoreWholeOrSome(Value* pointer, Value* mask, Value* value) {
     llvm::Instruction* whole = nullptr;
     llvm::Instruction* some = nullptr;
@@ -104,7 +107,8 @@ class MaskedAccess {
         b_.CreateIntrinsic(Instruction(off->getType()), {},
                            {pointer, Signs(mask, off->getType())});
     Value* value = b_.CreateBitCast(Marked(loaded), off->getType());
-    // The instruction sets masked lanes to 0.
+    // The instruction sets masked lanes to 0, so only other values need a
+    // selection.
     const auto* known = llvm::dyn_cast<llvm::Constant>(off);
     const bool any = known != nullptr && (llvm::isa<llvm::UndefValue>(known) ||
                                           known->isNullValue());
@@ -128,7 +132,8 @@ class MaskedAccess {
   bool IsOfFloats() const {
     return element_->isFloatingPointTy() || !has_avx2_;
   }
-  // Returns the type that the instruction has for elements of the type.
+  // Returns the type of the instruction's operand for elements of the given
+  // type.
   llvm::Type* InstructionType(llvm::Type* type) {
     if (!IsOfFloats()) return type;
     llvm::Type* element = element_->getScalarSizeInBits() == 32
@@ -139,8 +144,8 @@ class MaskedAccess {
   }
 
   ID Instruction(llvm::Type* type) const {
-    // The indices are: floats or not, load or store, 32 or 64 bits, 128 or 256
-    // bits.
+    // The indices of the table: floats or not, load or store, 32 or 64 bits,
+    // 128 or 256 bits.
     using namespace llvm::Intrinsic;  // NOLINT: a table of its names
     static constexpr ID kTable[2][2][2][2] = {
         {{{x86_avx2_maskload_d, x86_avx2_maskload_d_256},
@@ -162,7 +167,8 @@ class MaskedAccess {
     return instruction;
   }
 
-  // Returns the first lanes of all parts.
+  // Concatenates the parts, and returns as many of the first lanes as the
+  // access has.
   Value* Joined(std::vector<Value*> parts) {
     while (parts.size() > 1) {
       std::vector<Value*> pairs;

@@ -12,9 +12,9 @@
 
 namespace ember::jit {
 
-// Lowers accesses of elements of 32 and 64 bits; LLVM makes branches of others.
-// Vectors have a power of two of lanes. has_avx2: the machine has instructions
-// for integers.
+// Lowers the module's accesses of elements of 32 and 64 bits; LLVM makes
+// branches of others. Vectors have a power of two of lanes. has_avx2: true if
+// the machine has such instructions for integers.
 void LowerMaskedAccesses(llvm::Module& module, bool has_avx2);
 
 }  // namespace ember::jit

@@ -34,7 +34,8 @@ std::optional<Lanes> ConstantLanes(Value* value) {
   return lanes;
 }
 
-// True if no uniform part of the index is negative by itself.
+// True if no part of the index that is the same in all lanes is negative by
+// itself.
 bool AreNotNegative(const LinearIndex& index) {
   const auto is_known = [](const Placed& part) {
     const llvm::DataLayout layout("");
@@ -44,7 +45,7 @@ bool AreNotNegative(const LinearIndex& index) {
 }
 
 constexpr uint64_t kMaxLanes = 64;
-// The largest alignment that any access needs.
+// The largest alignment, in bytes, that any access needs.
 constexpr uint64_t kMaxAlignment = 128;
 
 }  // namespace
@@ -67,11 +68,11 @@ MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
   CreateAliasScopes();
 }
 
-// Each buffer except inputs has an alias scope, and lists the scopes of other
-// buffers that it cannot alias. Inputs do not list outputs, even if they cannot
-// alias (see may_share_memory.h): on CPUs LLVM would then hoist more loads out
-// of loops than there are registers, and on GPUs such loads are marked as
-// constant.
+// Makes the alias marks. Each buffer except inputs has an alias scope, and
+// lists the scopes of other buffers that it cannot alias. Inputs do not list
+// outputs, even if they cannot alias (see may_share_memory.h): on CPUs LLVM
+// would then hoist more loads out of loops than there are registers, and on
+// GPUs such loads are marked as constant.
 void MemoryAccess::CreateAliasScopes() {
   llvm::LLVMContext& context = b_.getContext();
   llvm::MDBuilder metadata(context);
@@ -138,7 +139,8 @@ void MemoryAccess::MarkLargeConstant(llvm::Instruction& load, uint32_t number) {
     bytes *= nest_.pool.IntegerConstant(extent).value_or(0);
     if (bytes > kPrefetchDistance) break;
   }
-  // The mark also requests prefetches, and all passes keep it.
+  // The constant mark also requests prefetches (prefetch.h), and all passes
+  // keep it.
   if (bytes > kPrefetchDistance) MarkConstant(load);
 }
 
@@ -191,7 +193,7 @@ int64_t MemoryAccess::RegisterExtent(uint32_t number, size_t dim) const {
       llvm::PowerOf2Ceil(static_cast<uint64_t>(extent)));
 }
 
-// Returns the elements from one index of the dim to the next.
+// Returns the number of elements from one index of the dim to the next.
 Factor MemoryAccess::StrideOf(uint32_t buffer, size_t dim) {
   std::vector<Factor>& strides = strides_[buffer];
   const std::vector<NodeId>& extents = nest_.buffers[buffer].extents;
@@ -231,11 +233,12 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     if (!scopes_.VariesByLane(indices[dim])) continue;
     const LinearIndex index = linearizer_.Of(indices[dim]);
     address.is_distinct |= index.HasConstantStride() && !index.IsUniform();
-    // An address with several varying indices does not count as whole.
+    // If several indices vary by lane, the address does not count as whole.
     address.is_whole = ++varying == 1 && HasAllLanes(buffer, dim, index);
   }
   linearizer_.JoinDigits(offset);
-  // Terms of outer scopes come first, and the constant last, where it is free.
+  // Sorts the terms: those of outer scopes come first, and the constant last,
+  // where it is free.
   std::stable_sort(
       offset.uniform.begin(), offset.uniform.end(),
       [](const Placed& a, const Placed& b) { return a.depth < b.depth; });
@@ -251,8 +254,8 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     Value* constant = b_.getInt64(static_cast<uint64_t>(elements));
     address.pointer = Advance(address.pointer, buffer, {constant, 0}, depth);
   };
-  // This wraps modulo 2^64, like all parts of an address that is only used if
-  // it is in bounds.
+  // The difference wraps modulo 2^64, like all parts of an address that is only
+  // used if it is in bounds.
   address.behind_row =
       static_cast<int64_t>(static_cast<uint64_t>(offset.constant) -
                            static_cast<uint64_t>(before_row));
@@ -281,7 +284,8 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
       offsets = b_.CreateAdd(offsets, term.value);
     }
     address.offsets = offsets;
-    // Digits of the lane may add up to the lane.
+    // The offsets may be 0, 1, 2 and so on after all, if digits of the lane add
+    // up to the lane.
     if (const std::optional<Lanes> known = ConstantLanes(offsets)) {
       address.kind = Address::Kind::kContiguous;
       for (size_t lane = 0; lane < known->size(); ++lane) {
@@ -305,7 +309,8 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   return address;
 }
 
-// LLVM finds the alignment as well, but not through many additions.
+// Returns the alignment of an offset in the buffer. LLVM finds the alignment as
+// well, but not through many additions.
 uint64_t MemoryAccess::FindAlignment(uint32_t buffer,
                                      const LinearIndex& offset) {
   const llvm::DataLayout& layout = function_.getParent()->getDataLayout();
@@ -379,7 +384,8 @@ Value* MemoryAccess::LoadRuns(const Address& address, llvm::Type* type) {
   if (address.offsets == nullptr || target_.is_gpu) return nullptr;
   const std::optional<Lanes> offsets = ConstantLanes(address.offsets);
   if (!offsets) return nullptr;
-  std::map<int64_t, int64_t> runs;  // number of elements, by the first offset
+  // number of elements of each run; key: its first offset
+  std::map<int64_t, int64_t> runs;
   for (int64_t offset : std::set<int64_t>(offsets->begin(), offsets->end())) {
     if (!runs.empty() && runs.rbegin()->first + runs.rbegin()->second == offset)
       ++runs.rbegin()->second;
@@ -465,7 +471,7 @@ Value* MemoryAccess::LoadAs(const Address& address, llvm::Type* type) {
 }
 
 void MemoryAccess::Prefetch(uint32_t buffer, Value* element) {
-  // The address is not inbounds: the element need not exist.
+  // The address is not marked inbounds, because the element need not exist.
   Value* const pointer =
       b_.CreateGEP(ElementOf(buffer), PointerOf(buffer), element);
   // The prefetch is for reading, into a larger cache than the first. Without
@@ -507,7 +513,9 @@ void MemoryAccess::StoreVector(const Address& address, Value* value,
   const uint32_t buffer = address.buffer;
   const llvm::Align alignment = AlignmentOf(address);
   if (mask != nullptr && IsRegister(buffer)) {
-    // Only plain loads and stores allow the buffer to become registers.
+    // For a buffer that is to become registers, the masked store becomes a
+    // load, a selection and a store: only plain loads and stores allow
+    // registers.
     Value* old =
         b_.CreateAlignedLoad(value->getType(), address.pointer, alignment);
     value = b_.CreateSelect(mask, value, old);
@@ -549,7 +557,7 @@ Value* MemoryAccess::Reverse(Value* value) {
   return b_.CreateShuffleVector(value, order);
 }
 
-// Returns the lowest element of reversed lanes.
+// Returns the address of the lowest element of reversed lanes.
 Address MemoryAccess::FirstOf(const Address& reversed) {
   Address first = reversed;
   first.pointer =

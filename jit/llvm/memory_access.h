@@ -22,29 +22,31 @@
 
 namespace ember::jit {
 
-// The places of the lanes' elements, in elements from `pointer`.
+// The addresses of the lanes' elements, as distances in elements from
+// `pointer`.
 struct Address {
   enum class Kind : uint8_t {
-    kUniform,     // one element for all lanes
-    kContiguous,  // element `lane`
-    kReversed,    // element -lane
-    kStrided,     // element stride * lane
-    kIrregular    // element offsets[lane]
+    kUniform,     // all lanes access one element
+    kContiguous,  // lane i accesses element i
+    kReversed,    // lane i accesses element -i
+    kStrided,     // lane i accesses element stride * i
+    kIrregular    // lane i accesses element offsets[i]
   };
   Kind kind = Kind::kUniform;
   uint32_t buffer = 0;
   llvm::Value* pointer = nullptr;
-  llvm::Value* stride = nullptr;   // i64
-  llvm::Value* offsets = nullptr;  // lanes x i64
-  // True if no two lanes have the same element.
+  llvm::Value* stride = nullptr;  // kStrided: the stride in elements, an i64
+  // kIrregular: the offset of each lane in elements, lanes x i64
+  llvm::Value* offsets = nullptr;
+  // True if no two lanes access the same element.
   bool is_distinct = false;
-  // `pointer` is this number of elements after `row`, which addresses of one
-  // row share.
+  // `pointer` is `behind_row` elements after `row`, which addresses of one row
+  // share.
   llvm::Value* row = nullptr;
   int64_t behind_row = 0;
   // kStrided: the element's number in its row, or -1 if it is not known.
   int64_t column = -1;
-  // True if masked lanes have elements in the buffer, too.
+  // True if the elements of masked lanes are in the buffer, too.
   bool is_whole = false;
   // A power of two that divides the first lane's address; 1 if only the
   // alignment of elements is known. It is computed for GPUs, which load several
@@ -54,8 +56,8 @@ struct Address {
 
 class MemoryAccess {
  public:
-  // `function` is that of a phase. Packed buffers do not change in it if
-  // `is_prologue` is false.
+  // Emits code in `function`, the function of a phase. is_prologue: true if the
+  // phase may write packed buffers. Otherwise they do not change in it.
   MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
                KernelArguments& arguments, TargetTraits target,
                llvm::Function& function, Scopes& scopes, Builder& builder,
@@ -67,14 +69,15 @@ class MemoryAccess {
   // lanes have the value of `off` (null: undefined).
   llvm::Value* Load(const Address& address, llvm::Value* mask,
                     llvm::Value* off);
-  // If several lanes store to one element, the last one wins.
+  // Stores the value. If several lanes store to one element, the last lane
+  // wins.
   void Store(const Address& address, llvm::Value* value, llvm::Value* mask);
   // Loads the element, or the lanes of a contiguous address, if `in_bounds`
   // (i1) holds, else returns `off`. Selects the address, so that the load needs
   // no mask.
   llvm::Value* LoadIf(const Address& address, llvm::Value* in_bounds,
                       llvm::Value* off);
-  // Loads memory from the address on as another type.
+  // Loads a value of another type, which begins at the address.
   llvm::Value* LoadAs(const Address& address, llvm::Type* type);
   // Returns the address of one lane's element of an irregular or strided
   // address.
@@ -90,7 +93,7 @@ class MemoryAccess {
 
  private:
   llvm::Value* PointerOf(uint32_t buffer);
-  // Number of the first index that counts.
+  // Returns the number of the first index that is a dim of the buffer's memory.
   size_t FirstDim(uint32_t buffer) const {
     return arguments_.IgnoresFirstIndex(buffer) ? 1 : 0;
   }
@@ -107,11 +110,12 @@ class MemoryAccess {
                           bool is_load);
   // Marks a load of memory that never changes.
   void MarkConstant(llvm::Instruction& load);
-  // Does the same on CPUs, for buffers larger than the prefetch distance.
+  // Marks a load of a constant on CPUs, if the buffer is larger than the
+  // prefetch distance.
   void MarkLargeConstant(llvm::Instruction& load, uint32_t number);
   llvm::Value* Advance(llvm::Value* pointer, uint32_t buffer, Placed elements,
                        int depth);
-  // Returns one pointer per lane.
+  // Returns a vector with a pointer for each lane.
   llvm::Value* LanePointers(const Address& address);
   llvm::Value* LoadMemory(const Address& address, llvm::Type* type,
                           llvm::Value* mask, llvm::Value* off);
@@ -122,7 +126,7 @@ class MemoryAccess {
   void StoreVector(const Address& address, llvm::Value* value,
                    llvm::Value* mask);
   llvm::Value* Reverse(llvm::Value* value);
-  // Returns the address of reversed lanes as a contiguous one.
+  // Returns a contiguous address for the elements of reversed lanes.
   Address FirstOf(const Address& reversed);
   llvm::Value* LastLane(llvm::Value* value, llvm::Value* mask);
   // Returns memory that is filled with the value.
@@ -149,7 +153,8 @@ class MemoryAccess {
   std::vector<llvm::Value*> pointers_;
   std::vector<llvm::Value*> parameters_;
   std::vector<std::vector<Factor>> strides_;
-  std::vector<llvm::MDNode*> alias_scopes_;  // null: the buffer has none
+  // scope of each buffer; null: the buffer has none
+  std::vector<llvm::MDNode*> alias_scopes_;
   std::vector<llvm::MDNode*> no_alias_;
   std::map<llvm::Constant*, llvm::GlobalVariable*> full_;
 };

@@ -25,8 +25,8 @@ bool IsMissing(const TargetTraits& target, const Instruction& instruction) {
   if (division == nullptr || !division->isIntDivRem()) return false;
   const bool is_long = division->getType()->getScalarSizeInBits() > 32;
   if (is_long ? target.has_long_integers : target.has_division) return false;
-  // Powers of two become shifts; other constants that fit a register become
-  // products.
+  // LLVM makes shifts of divisions by powers of two, and products of those by
+  // other constants that fit a register, so these divisions stay.
   const llvm::APInt* divisor = nullptr;
   if (!llvm::PatternMatch::match(division->getOperand(1),
                                  llvm::PatternMatch::m_APInt(divisor)))
@@ -139,7 +139,7 @@ class Divider {
 
   const TargetTraits& target_;
   llvm::Module& module_;
-  llvm::Function* functions_[2] = {};  // for 32 and 64 bits
+  llvm::Function* functions_[2] = {};  // the functions for 32 and for 64 bits
 };
 
 }  // namespace

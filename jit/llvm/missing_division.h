@@ -8,9 +8,9 @@
 
 namespace ember::jit {
 
-// Replaces them by calls of a function in the module that divides numbers
-// without a sign, a bit at a time. Numbers of 64 bits that fit in 32 are
-// divided as such.
+// Replaces the divisions by calls of a function in the module that divides
+// numbers without a sign, a bit at a time. Numbers of 64 bits that fit in 32
+// are divided as numbers of 32 bits.
 void ExpandMissingDivisions(const TargetTraits& target, llvm::Module& module);
 
 }  // namespace ember::jit

@@ -23,7 +23,7 @@ bool IsHalf(const Value* value) {
   return value->getType()->getScalarType()->isHalfTy();
 }
 
-// Expresses one operation by others.
+// Makes the operations that replace one instruction.
 class Expansion {
  public:
   explicit Expansion(Instruction& instruction)
@@ -33,7 +33,8 @@ class Expansion {
     b_.SetInsertPoint(&instruction);
   }
 
-  // Returns null if the machine has the operation.
+  // Returns the instruction's value, computed by other operations; null if the
+  // machine has the operation.
   Value* Of(const TargetTraits& target) {
     switch (instruction_.getOpcode()) {
       case Instruction::FNeg:
@@ -88,7 +89,8 @@ class Expansion {
 
   // --- 64-bit integers
 
-  // The sum rounds once; the result is exact for numbers of 53 bits.
+  // Converts a 64-bit integer to f64, as a sum of its halves. The sum rounds
+  // once; the result is exact for numbers of 53 bits.
   Value* LongToDouble(Value* value, bool is_signed) {
     llvm::Type* const word = ShapedAs(b_.getInt32Ty(), value);
     llvm::Type* const number = ShapedAs(b_.getDoubleTy(), value);
@@ -114,7 +116,7 @@ class Expansion {
     return b_.CreateSelect(negative, b_.CreateFNeg(result), result);
   }
 
-  // Numbers that do not fit are as undefined as before.
+  // Numbers that do not fit the integer have an undefined result, as before.
   Value* FloatToLong() {
     llvm::Type* const type = instruction_.getType();
     llvm::Type* const word = ShapedAs(b_.getInt32Ty(), A());

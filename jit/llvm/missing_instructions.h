@@ -16,7 +16,8 @@
 
 namespace ember::jit {
 
-// Functions that this adds have no attributes of a target.
+// Expands the operations in the module. Functions that this adds have no
+// attributes of a target.
 void ExpandMissingInstructions(const TargetTraits& target,
                                llvm::Module& module);
 

@@ -42,7 +42,8 @@ class ObjectWriter {
   StatusOr<std::string> Write(const std::string& symbol) {
     EMBER_RETURN_IF_ERROR(Start());
     const bool is_elf = triple_.isOSBinFormatELF();
-    // For ELF, this also marks the stack as not executable.
+    // The call begins the object file's sections. For ELF, it also marks the
+    // stack as not executable.
     streamer_->initSections(/*NoExecStack=*/is_elf, *subtarget_);
     if (triple_.isOSDarwin()) {
       streamer_->emitVersionForTarget(triple_, llvm::VersionTuple(), nullptr,
@@ -134,7 +135,7 @@ class ObjectWriter {
               llvm::MCSymbolRefExpr::create(code, *context_),
               llvm::MCConstantExpr::create(offset, *context_), *context_),
           llvm::MCSymbolRefExpr::create(field, *context_), *context_);
-      // Relocations have 32 bits where pointers do.
+      // A relocation has 32 bits on targets whose pointers have 32 bits.
       const unsigned size = triple_.isArch32Bit() ? 4 : kFieldBytes;
       streamer_->emitValue(value, size);
       streamer_->emitZeros(kFieldBytes - size);

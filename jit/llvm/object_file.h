@@ -18,10 +18,10 @@
 
 namespace ember::jit {
 
-// triple: in LLVM's form; for Apple's systems with the system's lowest version,
-// "arm64-apple-ios13.0". symbol: the C name of the table. Errors: Unimplemented
-// if LLVM has no back end; InvalidArgument for more bytes than relocations of
-// 32 bits reach, on ARMv7.
+// Returns the object file's contents. triple: in LLVM's form; for Apple's
+// systems with the system's lowest version, "arm64-apple-ios13.0". symbol: the
+// C name of the table. Errors: Unimplemented if LLVM has no back end;
+// InvalidArgument for more bytes than relocations of 32 bits reach, on ARMv7.
 StatusOr<std::string> WriteObjectFile(const vm::NativeLibrary& library,
                                       const std::string& triple,
                                       const std::string& symbol);

@@ -1,5 +1,5 @@
 // Tests object files with LLVM's readers. tests/native tests that linkers
-// accept those of ELF and that programs find the kernels.
+// accept object files of ELF and that programs find the kernels.
 #include "jit/llvm/object_file.h"
 
 #include <cstring>
@@ -22,7 +22,7 @@ std::span<const uint8_t> BytesOf(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// A library for two targets, each with a head, code and weights.
+// A native library for two targets, each with a head, code and weights.
 class Library {
  public:
   Library() {
@@ -99,7 +99,7 @@ TEST_P(ObjectFileTest, HasTheSymbolAndDistancesToTheCode) {
     }
   }
   EXPECT_TRUE(has_code);
-  // Mach-O has two relocations for a difference.
+  // Mach-O needs two relocations for one difference.
   EXPECT_EQ(relocations, is_macho ? 4u : 2u);
 }
 
@@ -110,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
                       "arm64-apple-ios14.0-simulator", "arm64-apple-macos11.0",
                       "x86_64-apple-macos11.0"));
 
-// Linkers refuse files without a platform, or guess it.
+// A Mach-O file must name its platform: linkers refuse files without one, or
+// guess it.
 TEST(MachOTest, SaysWhichPlatformItIsFor) {
   UseAllTargets();
   for (const auto& [triple, platform] :

@@ -12,7 +12,8 @@
 namespace ember::jit {
 namespace {
 
-// Returns a tile of 2 rows by a vector of `lanes`, of sums of `count` products.
+// Returns a nest that computes a tile of 2 rows by one vector of `lanes`; each
+// element is a sum of `count` products.
 std::string DotText(const std::string& a, const std::string& b,
                     const std::string& sum, int lanes, int count) {
   std::string text = R"(loops @dot<K>(%a: input AA[2, K * C],
@@ -70,11 +71,12 @@ TEST(OtherTargets, Vnni) {
   const std::string narrow =
       AssemblyFor("alderlake", DotText("u8", "i8", "i32", 8, 4));
   EXPECT_EQ(Count(narrow, "vpdpbusd[^\n]*%ymm"), 2) << narrow;
-  // One more instruction computes the correction for the other sign.
+  // Multiplying i8 by i8 takes one more instruction, which computes the
+  // correction for the other sign.
   const std::string both =
       AssemblyFor("sapphirerapids", DotText("i8", "i8", "i32", 16, 4));
   EXPECT_EQ(Count(both, "vpdpbusd[^\n]*%zmm"), 3) << both;
-  // For 16-bit integers the sum is part of the instruction, too.
+  // For 16-bit integers one instruction also multiplies and adds to the sum.
   const std::string pairs =
       AssemblyFor("sapphirerapids", DotText("i16", "i16", "i32", 16, 2));
   EXPECT_EQ(Count(pairs, "vpdpwssd[^\n]*%zmm"), 2) << pairs;
@@ -100,7 +102,7 @@ TEST(OtherTargets, BFloat) {
   const std::string wide =
       AssemblyFor("sapphirerapids", DotText("bf16", "bf16", "f32", 16, 2));
   EXPECT_EQ(Count(wide, "vdpbf16ps[^\n]*%zmm"), 2) << wide;
-  // Without it the factors are widened and multiplied.
+  // Without instructions for bf16, the factors are widened and multiplied.
   const std::string widened =
       AssemblyFor("skylake-avx512", DotText("bf16", "bf16", "f32", 16, 2));
   EXPECT_EQ(Count(widened, "vdpbf16ps"), 0);
@@ -118,7 +120,7 @@ TEST(OtherTargets, Neon) {
   // 128.
   EXPECT_EQ(Count(code("neoverse-v1", "u8", "i8"), "\tusdot\t"), 2);
   EXPECT_EQ(Count(code("neoverse-n1", "u8", "i8"), "\tsdot\t"), 3);
-  // Without dotprod it is a loop.
+  // Without dotprod the dot loop becomes ordinary code.
   EXPECT_EQ(Count(code("cortex-a72", "i8", "i8"), "\t[su]dot\t"), 0);
 }
 
@@ -153,7 +155,7 @@ TEST(OtherTargets, Arm32) {
   const std::string fused = AssemblyFor(triple + "cortex-a15+neon", sums);
   EXPECT_EQ(Count(fused, "vfma\\.f32\tq"), 1) << fused;
   const std::string plain = AssemblyFor(triple + "cortex-a9+neon", sums);
-  // This instruction rounds twice.
+  // vmla.f32, which this machine has in place of vfma.f32, rounds twice.
   EXPECT_EQ(Count(plain, "vmla\\.f32\tq"), 1) << plain;
   // Numbers of 64 bits are divided by a function in the kernel; indices that
   // fit 32 bits are divided by multiplying.

@@ -17,10 +17,10 @@
 namespace ember::jit {
 namespace {
 
-// The nest has decided about loops, so there is no vectoriser or unroller.
-// Values that depend on nothing further in are already outside of loops, so
-// loop-invariant code motion is for loads and for values that other passes
-// uncover.
+// LLVM's passes. The nest has decided about loops, so there is no vectoriser or
+// unroller. Values that depend on nothing further in are already outside of
+// loops, so loop-invariant code motion is for loads and for values that other
+// passes uncover.
 constexpr const char* kFullPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,broadcast-indices,"
@@ -89,7 +89,7 @@ Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
   if (host.has_sign_masks)
     LowerMaskedAccesses(module, host.has_sign_masks_of_integers);
   ExpandMissingInstructions(host.traits, module);
-  AddTargetAttributes(host, module);  // for functions that were added
+  AddTargetAttributes(host, module);  // for functions that were added above
   return OkStatus();
 }
 
@@ -137,7 +137,8 @@ Status CheckNeedsNothing(const llvm::MemoryBuffer& object) {
     llvm::Expected<llvm::StringRef> name = symbol.getName();
     if (!flags || !name)
       return InternalError("expected an object file with symbols");
-    // The symbol tables of ELF begin with a symbol without a name.
+    // The symbol without a name, with which symbol tables of ELF begin, is no
+    // outside symbol.
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) == 0 || name->empty())
       continue;
     return InternalError(

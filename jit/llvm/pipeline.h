@@ -21,20 +21,20 @@ namespace ember::jit {
 Status RunPasses(llvm::TargetMachine& machine, const char* pipeline,
                  llvm::Module& module);
 
-// Runs the passes for the effort, and ours. The functions get the attributes of
-// the CPU. Errors are those of RunPasses.
+// Runs LLVM's passes for the effort, and Ember's. The functions get the
+// attributes of the CPU. Errors are those of RunPasses.
 Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
                 llvm::Module& module);
 
-// Consumes the module.
+// Returns the module's machine code as an object file. Changes the module.
 StatusOr<std::unique_ptr<llvm::MemoryBuffer>> EmitObject(
     llvm::TargetMachine& machine, llvm::Module& module);
 StatusOr<std::string> EmitAssembly(llvm::TargetMachine& machine,
                                    const llvm::Module& module);
 
 std::string ModuleText(const llvm::Module& module);
-// Returns kInternal, with a name, if the object file needs an outside symbol:
-// LLVM has called a library.
+// Returns kInternal, with the symbol's name, if the object file needs an
+// outside symbol: LLVM has called a library.
 Status CheckNeedsNothing(const llvm::MemoryBuffer& object);
 // Returns the bytes of machine code in an object file.
 int64_t CodeBytes(const llvm::MemoryBuffer& object);

@@ -13,11 +13,13 @@
 namespace ember::jit {
 namespace {
 
-constexpr uint64_t kLeastBytes = 32;  // smallest vector to prefetch
+// size in bytes of the smallest vector that is prefetched
+constexpr uint64_t kLeastBytes = 32;
 
 constexpr int64_t kLineBytes = 64;
 
-// The cache line that a load touches, relative to others from the same pointer.
+// A cache line that a load touches: a pointer, and the line's number relative
+// to it.
 using Line = std::pair<const llvm::Value*, int64_t>;
 
 Line LineOf(const llvm::LoadInst& load, const llvm::DataLayout& layout) {
@@ -30,7 +32,7 @@ Line LineOf(const llvm::LoadInst& load, const llvm::DataLayout& layout) {
   return {base, (bytes - (bytes < 0 ? kLineBytes - 1 : 0)) / kLineBytes};
 }
 
-// Returns one load for each cache line.
+// Returns the loads to prefetch: in innermost loops, one for each cache line.
 std::vector<llvm::LoadInst*> StreamedLoads(llvm::Function& function) {
   const llvm::DominatorTree tree(function);
   const llvm::LoopInfo loops(tree);
@@ -60,7 +62,8 @@ void PrefetchConstants(llvm::Module& module) {
     if (function.isDeclaration()) continue;
     for (llvm::LoadInst* load : StreamedLoads(function)) {
       llvm::IRBuilder<> b(load);
-      // The address is not inbounds: it may be beyond the end of the constant.
+      // The address is not marked inbounds, because it may be beyond the end of
+      // the constant.
       llvm::Value* const ahead =
           b.CreateGEP(b.getInt8Ty(), load->getPointerOperand(),
                       b.getInt64(kPrefetchDistance));

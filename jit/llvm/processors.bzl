@@ -2,7 +2,8 @@
 
 load("//bazel:ember.bzl", "ember_cc_test")
 
-# Name -> the command that calls kernels under the emulator; None: this machine, if it can run them.
+# Key: a processor's name. Value: the command that runs programs for it under the emulator; None:
+# this machine, if it can run them.
 PROCESSORS = {
     "x86-64-v2": None,
     "x86-64-v3": None,

@@ -34,7 +34,8 @@ TEST(ProcessorsTest, EachHasTests) {
   EXPECT_EQ(found, expected) << "the list in jit/llvm/processors.bzl";
 }
 
-// Expects that the features for schedules are those that LLVM makes code for.
+// Expects that the features that schedules use on the target are the features
+// that LLVM makes code for.
 void ExpectSame(std::string_view target, const StatusOr<Host>& host) {
   ASSERT_TRUE(host.ok()) << host.status().ToString();
   const TargetTraits& traits = host->traits;
@@ -82,7 +83,7 @@ TEST(ProcessorsTest, WhatThisMachineLacks) {
 #if defined(__x86_64__)
   EXPECT_EQ(missing("aarch64-linux-gnu:cortex-a72"), "aarch64");
   EXPECT_EQ(missing("x86-64-v2"), "");
-  // No machine has both features.
+  // No machine has both fma4 and avx512vp2intersect.
   EXPECT_NE(missing("x86-64-v2+fma4+avx512vp2intersect"), "");
 #endif
 }

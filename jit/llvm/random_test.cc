@@ -54,7 +54,7 @@ std::string ReplayOf(const char* test, uint64_t seed) {
   return replay;
 }
 
-// Inputs and their results.
+// Inputs of a dispatch, and the results that it has to compute.
 struct Expected {
   Bytes initial;
   Bytes final;
@@ -90,7 +90,7 @@ Status RunOnBuffers(const loops::LoopNest& nest,
   return OkStatus();
 }
 
-// Returns "" or what is wrong.
+// Runs the code once. Returns "" or a description of the error.
 std::string RunOnce(const Expected& expected, const loops::LoopNest& nest,
                     const std::vector<int64_t>& parameters,
                     const CompiledNest& code, bool is_at_end) {
@@ -109,7 +109,7 @@ class SeedTest {
  public:
   SeedTest(const char* name, SeedRange seeds) : name_(name), seeds_(seeds) {}
 
-  // Calls run for each seed.
+  // Calls run(seed) for each seed.
   void Run(const std::function<void(uint64_t seed)>& run) {
     for (uint64_t seed = seeds_.begin; seed < seeds_.end; ++seed) {
       replay_ = ReplayOf(name_, seed);
@@ -122,8 +122,8 @@ class SeedTest {
   const RunCounts& counts() const { return counts_; }
   void Refuse(const Status& status) { counts_.Refuse(status.message()); }
 
-  // Compiles with each effort, unless the nest is declined. run: returns "" or
-  // what is wrong.
+  // Compiles the nest with each effort, unless it is declined, and runs the
+  // code. run: returns "" or a description of the error.
   void Compile(const loops::LoopNest& nest, const std::string& origin,
                const std::function<std::string(const CompiledNest& code,
                                                bool is_at_end)>& run) {
@@ -145,7 +145,8 @@ class SeedTest {
   }
 
  private:
-  // Only the first failure is shown in full; the others are named.
+  // Only the first failure is shown in full; for the others only the command
+  // that repeats them is printed.
   void Wrong(const std::string& what, const std::string& text) {
     if (counts_.wrong++ == 0) {
       ADD_FAILURE() << replay_ << what << text;
@@ -160,8 +161,8 @@ class SeedTest {
   RunCounts counts_;
 };
 
-// Processors with a test of their own get few seeds, as ./dev test runs them
-// all.
+// Returns the seeds of a test. A processor with a test of its own gets few
+// seeds, as ./dev test runs the tests of all processors.
 SeedRange SeedsOf(uint64_t count) {
   return TestSeeds(TestProcessor() == nullptr ? count : count / 8, 0);
 }
@@ -174,8 +175,8 @@ Expected Define(const tensor::RandomCase& random) {
   return expected;
 }
 
-// Returns the models whose default schedules are tried: that of the test's
-// processor, or those of several others than this machine.
+// Returns the CPU models whose default schedules are tried: that of the test's
+// processor; without such a processor, those of `others`.
 std::vector<CpuModel> Models(const std::vector<const char*>& others) {
   if (TestProcessor() != nullptr) return {TestCpuModel()};
   std::vector<CpuModel> models;
@@ -205,7 +206,7 @@ void RunScheduled(const Expected& expected, const tensor::RandomCase& random,
                          << nest.status().ToString() << "\n"
                          << tensor::Print(random.dispatch) << schedule.ToText();
   if (!nest.ok()) return;
-  // The JIT verifies each nest, too.
+  // The JIT verifies each nest before it compiles it, so the test does, too.
   if (const Status status = loops::Verify(*nest); !status.ok())
     return test.Refuse(Decline(DeclineReason::kNoProof, status.message()));
   test.Compile(*nest, tensor::Print(random.dispatch) + schedule.ToText(),
@@ -254,8 +255,9 @@ TEST(RandomTest, ModelsUnderDefaultSchedules) {
   EXPECT_LE(test.counts().all_refused() * 15, test.counts().run);
 }
 
-// Results may be in place, too. jit/schedule/testing:random_schedule_test finds
-// errors of their lowering or verification without machine code.
+// Results may share memory with operands, too.
+// jit/schedule/testing:random_schedule_test finds errors of lowering or
+// verification without machine code.
 TEST(RandomTest, RandomSchedules) {
   SeedTest test("RandomSchedules", SeedsOf(40));
   test.Run([&](uint64_t seed) {

@@ -13,7 +13,8 @@ constexpr DeclineReason kReasons[] = {
 #undef EMBER_ROW
 };
 
-// The message gives the place before the reason.
+// Returns the reason of a refusal, from a message that gives the place before
+// the reason.
 std::string ReasonOf(std::string_view message) {
   for (const DeclineReason reason : kReasons) {
     const std::string text(DeclineText(reason));

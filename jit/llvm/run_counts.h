@@ -16,13 +16,15 @@ namespace ember::jit {
 struct RunCounts {
   int64_t run = 0;
   int64_t wrong = 0;
-  std::map<std::string, int64_t> refused;  // by reason
+  // number of refused kernels; key: the reason
+  std::map<std::string, int64_t> refused;
 
-  // Counts by the row of jit/decline_reasons.h in the message; else as "not
-  // lowered".
+  // Counts a refused kernel under the row of jit/decline_reasons.h that the
+  // message contains, or under "not lowered".
   void Refuse(std::string_view message);
   int64_t all_refused() const;
-  // `where`: "armv7-neon", or another name of the executor.
+  // Prints the line with the counts. `where`: "armv7-neon", or another name of
+  // the executor.
   void Print(std::string_view where, std::string_view what) const;
 };
 

@@ -25,13 +25,14 @@ using loops::NodeId;
 // Depth of code that must stay at the place of its statement.
 inline constexpr int kHere = loops::kNoPlace;
 
-// A value and the scope in which it was computed; constants: 0.
+// A value, and the depth of the scope in which it was computed; constants have
+// depth 0.
 struct Placed {
   llvm::Value* value = nullptr;
   int depth = 0;
 };
 
-// Operations that Scopes::Once applies to two values.
+// The kinds of operations on two values that Scopes::Once makes.
 enum class Made : uint8_t { kAdd, kMultiply, kAdvance, kBound, kExtent };
 
 class Scopes {
@@ -39,19 +40,21 @@ class Scopes {
   Scopes(const tensor::ExpressionPool& pool, Builder& builder)
       : b_(builder), placement_(pool) {}
 
-  // The first scope is the entry, which has no variable. If `lanes` is 0, the
-  // variable has one value at a time.
+  // Enters a scope. The first scope is the function's entry, which has no
+  // variable. lanes: number of lanes in which the variable has values; 0: it
+  // has one value at a time.
   void Enter(llvm::BasicBlock* prologue);
   void Enter(llvm::BasicBlock* prologue, NodeId variable, llvm::Value* value,
              int lanes = 0);
   // Enters a variable whose value is available from the entry on, and not
   // constant: the number of a thread.
   void EnterBound(NodeId variable, llvm::Value* value);
-  // Enters a part that may be skipped.
+  // Enters a part of the code that may be skipped.
   void EnterBranch(llvm::BasicBlock* prologue);
   void Leave();
 
-  // Number of lanes of the vector loop around, or 0.
+  // Returns the number of lanes of the surrounding vector loop; 0 if there is
+  // none.
   int lanes() const { return lanes_; }
   llvm::Value* ValueOf(NodeId variable) const;
   bool IsLane(NodeId variable) const { return lanes_ && variable == lane_; }
@@ -65,18 +68,19 @@ class Scopes {
   // Returns the scope in which the value is computed; kHere if it has loads.
   int PlaceOf(NodeId id) { return placement_.PlaceOf(id); }
 
-  // Known returns the value of a node without loads, if it was computed;
-  // Remember records it.
+  // Known returns the value of a node without loads, if it was computed, else
+  // null; Remember records it.
   llvm::Value* Known(NodeId id);
   void Remember(NodeId id, llvm::Value* value);
-  // Returns the value of make() in the scope. It is made once for each pair of
-  // operands and, where that matters, each type: buffers of several types may
-  // share a place.
+  // Returns the value of make() in the scope. The value is made once for each
+  // pair of operands and, where that matters, each type: buffers of several
+  // types may share a place.
   template <typename Make>
   llvm::Value* Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
                     Make&& make, llvm::Type* type = nullptr);
 
-  // While it exists, the builder is in the prologue of a scope.
+  // While an object of this class exists, the builder is in the prologue of a
+  // scope.
   class At {
    public:
     At(Scopes& scopes, int depth) : guard_(scopes.b_) {

@@ -29,12 +29,13 @@ class HostPhaseEmitter final : public BlockEmitter {
     EmitSerial(statement);
   }
   bool EmitCheck(const Block& block, size_t number) override;
-  // Continues in a new block if the condition holds, else fails.
+  // Emits a check: code after it is in a new block that is reached only if the
+  // condition holds. Otherwise the function fails.
   void FailUnless(Value* condition, const Statement& check, Value* index,
                   Value* extent);
   void EmitFailure();
 
-  // The block to which all failed checks branch; null if there are none yet.
+  // The block to which all failed checks branch; null before the first check.
   BasicBlock* failed_ = nullptr;
   llvm::PHINode* failed_fields_[4] = {};
 };

@@ -8,8 +8,9 @@
 
 namespace ember::jit {
 
-// function: a PhaseFunction without a body. Errors: reasons to decline, and
-// instructions that should have been expanded.
+// Emits the phase. function: a function in the form of vm::PhaseFunction,
+// without a body. Errors: reasons to decline, and instructions that should have
+// been expanded.
 Status EmitPhase(const loops::LoopNest& nest, const loops::Phase& phase,
                  bool is_prologue, TargetTraits target,
                  llvm::Function& function);

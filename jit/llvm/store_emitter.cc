@@ -13,7 +13,8 @@ using tensor::Update;
 
 namespace {
 
-// Returns the bits of a value x with combine(x, y) = y for all y except NaNs.
+// Returns the bits of the update's identity: a value x with combine(x, y) = y
+// for all y except NaNs.
 uint64_t IdentityBits(Update update, DType type) {
   switch (update) {
     case Update::kMultiply:
@@ -25,7 +26,7 @@ uint64_t IdentityBits(Update update, DType type) {
     default:
       break;
   }
-  // The identity is -0, as 0 + -0 is 0.
+  // The identity of a sum is -0, as 0 + -0 is 0.
   return IsFloat(type) ? uint64_t{1} << (8 * DTypeByteSize(type) - 1) : 0;
 }
 
@@ -160,8 +161,8 @@ Value* StoreEmitter::Reduce(const Pending& pending) {
   return ReduceLanes(*pending.store, value);
 }
 
-// Combines halves until one lane is left; if their number is odd, the last lane
-// is combined at the end.
+// Combines the two halves of the lanes until one lane is left. If the number of
+// lanes is odd, the last lane is combined at the end.
 Value* StoreEmitter::ReduceLanes(const Store& store, Value* lanes) {
   Value* odd = nullptr;
   int count = expressions_.scopes().lanes();

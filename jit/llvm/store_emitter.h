@@ -24,10 +24,12 @@ class StoreEmitter {
         expressions_(expressions) {}
 
   void Emit(std::span<const loops::Store> stores);
-  // Assigns or combines this value instead of the store's own.
+  // Emits the store with this value instead of the store's own: assigns it or
+  // combines it with the element.
   void EmitValue(const loops::Store& store, llvm::Value* value);
-  // If `condition(buffer)` (i1) is not null, only threads for which it holds
-  // store to the buffer, and read what is updated.
+  // Restricts stores to some threads. If `condition(buffer)` (i1) is not null,
+  // only threads for which it holds store to the buffer, and read the element
+  // that is updated.
   void StoreOnlyIf(std::function<llvm::Value*(uint32_t buffer)> condition) {
     condition_ = std::move(condition);
   }
@@ -54,10 +56,11 @@ class StoreEmitter {
   void Write(const Pending& pending);
   void StoreNow(const Pending& pending);
   void Update(const Pending& pending);
-  // Updates lane by lane: several lanes may have the same element.
+  // Updates the elements lane by lane, because several lanes may have the same
+  // element.
   void UpdateLaneByLane(const Pending& pending);
   llvm::Value* Combined(const Pending& pending, llvm::Value* old);
-  // Combines the active lanes to one value.
+  // Combines the active lanes of the store's value to one value.
   llvm::Value* Reduce(const Pending& pending);
   llvm::Value* ReduceLanes(const loops::Store& store, llvm::Value* lanes);
   llvm::Value* ValueOf(const Pending& pending);

@@ -11,14 +11,15 @@ namespace ember::jit {
 inline legalise::TargetOperations OperationsOf(const TargetTraits& traits) {
   return {
       .half_conversions = traits.has_half_conversion,
-      // Sums are in f32; LLVM's passes make f16 of them where
+      // Sums of f16 are computed in f32; LLVM's passes narrow them to f16 if
       // has_half_arithmetic is set.
       .half_sums = false,
       .wide_halves = false,
       .narrow_integers = true,
       .bool_casts = true,
       .signed_remainders = true,
-      // On x86, fptosi.sat of vectors handles their lanes one by one.
+      // Saturating casts are not used: on x86, fptosi.sat of vectors handles
+      // their lanes one by one.
       .saturating_casts = false,
       .number_extremes = traits.has_rounding,
       .nan_extremes = traits.has_nan_extremes,

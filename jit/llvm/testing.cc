@@ -31,7 +31,7 @@ using tensor::Opcode;
 
 namespace {
 
-// Evaluates an expression of constants and parameters.
+// Returns the bits of an expression of constants and parameters.
 uint64_t Evaluate(const LoopNest& nest, NodeId id,
                   const std::vector<int64_t>& parameters) {
   const tensor::Node& node = nest.pool[id];
@@ -94,7 +94,8 @@ void ExpectSameOutputs(const LoopNest& nest, const Buffers& expected,
 
 namespace {
 
-// Returns the processor's machine if it has an emulator; else null.
+// Returns the emulated machine of the processor that tests are for; null if it
+// has no emulator.
 ForeignMachine* TestMachine() {
   static ForeignMachine* const machine = []() -> ForeignMachine* {
     const Processor* const processor = TestProcessor();
@@ -106,14 +107,15 @@ ForeignMachine* TestMachine() {
   return machine;
 }
 
-// Returns LLVM's name of the processor that tests are for; "" is this machine.
+// Returns LLVM's name of the processor that tests are for; "" means this
+// machine.
 std::string TestCpu() {
   const Processor* const processor = TestProcessor();
   return processor == nullptr ? "" : std::string(processor->llvm);
 }
 
-// This is a listener, since an environment that skips would report its tests as
-// completed.
+// Skips all tests if this machine cannot run their code. It is a listener,
+// because tests that an environment skips are reported as completed.
 class SkipWhereItCannotRun : public ::testing::EmptyTestEventListener {
  public:
   void OnTestProgramStart(const ::testing::UnitTest&) override {

@@ -24,32 +24,36 @@
 namespace ember::jit {
 
 // Returns the row of jit/target/processors.h that EMBER_TEST_PROCESSOR names;
-// null: this machine. If this machine cannot run its code, all tests of the
-// process are skipped, with a line "NOT RUN: ..." that says what it lacks.
+// null means this machine. If this machine cannot run the processor's code, all
+// tests of the process are skipped, with a line "NOT RUN: ..." that says what
+// it lacks.
 const Processor* TestProcessor();
-// Returns the name of its row, or "this machine".
+// Returns the name of the row of TestProcessor(), or "this machine".
 std::string TestPlace();
-// Returns "x86-64-v4, as this machine lacks avx512f"; empty if its code can be
-// run.
+// Returns why the tests cannot run, "x86-64-v4, as this machine lacks avx512f";
+// empty if this machine can run the processor's code.
 std::string TestMissingHere();
-// True if f32 has subnormal numbers there; false if zeros replace them.
+// True if f32 has subnormal numbers on the machine of the tests; false if zeros
+// replace them.
 bool KeepsSubnormals();
-// True if the element is a number that a zero may replace.
+// True if the element is a subnormal number, which the machine may replace by
+// zero.
 bool MayBeZero(DType type, uint64_t bits);
-// Returns the model for schedules: that of the processor, or of this machine.
+// Returns the CPU model for schedules of the tested processor, or of this
+// machine.
 CpuModel TestCpuModel();
 // Returns the compiler that all tests of a process share. For a processor with
-// an emulator, RunCompiled runs kernels there (foreign.h), and compiled code
-// has no functions to call.
+// an emulator, RunCompiled runs kernels in the emulator (foreign.h), and
+// compiled code has no functions to call.
 Compiler& TestCompiler();
 loops::LoopNest ParseOrDie(const std::string& text);
-// text: a nest of one phase with vectors of `lanes` that reads %b[k, l, q] in
-// dot loops of 4 and 9 of k. The result reads a packed copy of it, clamped to
-// low..high.
+// Returns a nest with a small factor. text: a nest of one phase with vectors of
+// `lanes` that reads %b[k, l, q] in dot loops of 4 and 9 of k. The returned
+// nest reads a packed copy of %b, clamped to low..high.
 std::string WithSmallFactor(std::string text, int lanes, int low, int high);
 std::unique_ptr<CompiledNest> CompileOrDie(const loops::LoopNest& nest,
                                            const CompileOptions& options = {});
-// Returns "" or the error.
+// Compiles the nest. Returns the error's message, or "" if there is none.
 std::string CompileError(const std::string& text);
 
 // Memory between pages that cannot be accessed. Its end, or else its begin, is
@@ -72,7 +76,7 @@ class GuardedMemory {
 };
 
 using Buffers = std::vector<std::unique_ptr<GuardedMemory>>;
-// Memory of all buffers; `fill` returns the bits of each element.
+// Returns the bits of an element of a buffer.
 using Fill = std::function<uint64_t(const loops::Buffer& buffer, size_t number,
                                     int64_t element)>;
 Buffers MakeBuffers(const loops::LoopNest& nest,
@@ -83,19 +87,20 @@ Buffers MakeBuffers(const loops::LoopNest& nest,
 uint64_t SmallValue(const loops::Buffer& buffer, size_t number,
                     int64_t element);
 
-// Runs prologue and phases. Returns "" or the message of a failed check, in the
-// evaluator's words.
+// Runs prologue and phases of the code. Returns "", or the message of a failed
+// check as the evaluator words it.
 std::string RunCompiled(const loops::LoopNest& nest, const CompiledNest& code,
                         const std::vector<int64_t>& parameters,
                         const Buffers& buffers);
-// Some of the buffers may share memory.
+// Runs the code like the function above, on buffers of which some may share
+// memory.
 std::string RunCompiled(const loops::LoopNest& nest, const CompiledNest& code,
                         const std::vector<int64_t>& parameters,
                         const std::vector<ForeignBuffer>& buffers);
 
-// Compiles with each effort. Expects the outputs of the evaluator bit for bit,
-// except that all NaNs are equal and that MayBeZero elements may be zero, and
-// its errors.
+// Compiles the nest with each effort, and compares its results with the
+// evaluator's. Outputs must be equal bit for bit, except that all NaNs are
+// equal and that MayBeZero elements may be zero. Errors must be equal, too.
 void ExpectAsEvaluated(const loops::LoopNest& nest,
                        const std::vector<int64_t>& parameters = {},
                        const Fill& fill = SmallValue);

@@ -31,8 +31,9 @@ bool IsSubnormal(DType type, uint64_t bits);
 struct ArithmeticCase {
   // Types of the elements of %a, %b, %c.
   DType a, b, c, result;
-  std::string expression;  // over %a[$], %b[$], %c[$]
-  // Returns the bits of the result. Where they are a NaN, any NaN is right.
+  std::string expression;  // a text with the elements %a[$], %b[$] and %c[$]
+  // Returns the bits of the result for the bits of the operands. If the result
+  // is a NaN, any NaN is right.
   std::function<uint64_t(uint64_t a, uint64_t b, uint64_t c)> expected;
 
   std::string ExpressionAt(const std::string& index) const;
@@ -47,8 +48,8 @@ bool IsForOthers(tensor::Opcode opcode, DType type);
 std::vector<ArithmeticCase> CastCases();
 std::vector<ArithmeticCase> BitcastCases();
 std::vector<ArithmeticCase> SelectCases();
-// Cases with a constant operand, which back ends may compile in another way
-// than an operand in a register.
+// These functions return cases with a constant operand, which back ends may
+// compile in another way than an operand in a register.
 std::vector<ArithmeticCase> ConstantDivisionCases();
 std::vector<ArithmeticCase> ConstantExtremeCases();
 

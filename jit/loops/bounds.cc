@@ -21,9 +21,9 @@ constexpr int kMaxSteps = 2000;
 constexpr int kMaxDepth = 6;
 
 // Returns an exclusive upper bound of the node that holds in every iteration,
-// or nullopt. The node must be a loop's variable, or a chain of its quotients
-// by factors of the loop's extent: in a loop t < N * M, t floordiv M is less
-// than N.
+// or nullopt if none is found. The node must be a loop's variable, or a chain
+// of its quotients by factors of the loop's extent: in a loop t < N * M, t
+// floordiv M is less than N.
 std::optional<Product> LimitOf(const ExpressionPool& pool, const Facts& facts,
                                NodeId id) {
   const Node& node = pool[id];
@@ -34,8 +34,8 @@ std::optional<Product> LimitOf(const ExpressionPool& pool, const Facts& facts,
   const std::optional<Product> divisor = FactorsOf(pool, node.operands[1]);
   if (!limit || !divisor || facts.RangeOf(node.operands[1]).low < 0)
     return std::nullopt;
-  // The divisor's constant and factors divide those of the limit. The limit is
-  // exact, so no part of the quotient overflows.
+  // The divisor must divide the limit: its constant and its factors. The limit
+  // is exact, so no part of the quotient overflows.
   if (divisor->constant <= 0 || limit->constant <= 0 ||
       limit->constant % divisor->constant != 0 ||
       !std::ranges::includes(limit->factors, divisor->factors)) {
@@ -53,7 +53,8 @@ class Prover {
   Prover(const ExpressionPool& pool, const Facts& facts)
       : pool_(pool), facts_(facts), known_(facts.Inequalities()) {}
 
-  // Looks for short proofs first.
+  // True if it is proved that the sum is not negative. Looks for short proofs
+  // first.
   bool IsNotNegative(const std::optional<LinearSum>& sum) {
     if (!sum) return false;
     steps_ = 0;
@@ -75,7 +76,7 @@ class Prover {
     return false;
   }
 
-  // Proves the goal by eliminating one term.
+  // Tries to prove the goal by eliminating one term.
   bool ProveWithout(const LinearSum& goal, const LinearTerm& term, int depth) {
     for (const LinearSum* fact : known_) {
       if (ProveBy(goal, term, *fact, depth)) return true;
@@ -93,8 +94,9 @@ class Prover {
     return 0;
   }
 
-  // goal >= 0 follows from g * goal + (g - 1) - f * fact >= 0, where g and f
-  // are positive integers that cancel the term.
+  // Tries to prove the goal by one fact. goal >= 0 follows from g * goal + (g -
+  // 1) - f * fact >= 0, where g and f are positive integers that cancel the
+  // term.
   bool ProveBy(const LinearSum& goal, const LinearTerm& term,
                const LinearSum& fact, int depth) {
     int64_t wanted = term.coefficient;
@@ -112,8 +114,9 @@ class Prover {
     return rest && Prove(*rest, depth - 1);
   }
 
-  // A minimum, maximum or select equals one of its operands: the goal holds if
-  // it can be proved with each operand in its place.
+  // Tries to prove the goal by cases. A minimum, maximum or select equals one
+  // of its operands: the goal holds if it can be proved with each operand in
+  // its place.
   bool ProveByCases(const LinearSum& goal, const LinearTerm& term, int depth) {
     const Node& node = pool_[term.node];
     size_t first = 0;
@@ -139,7 +142,7 @@ class Prover {
   // Returns sums that contain the node and are never negative.
   std::vector<LinearSum> RulesOf(NodeId id) {
     std::vector<LinearSum> rules;
-    // left - right - constant >= 0
+    // Adds the rule left - right - constant >= 0.
     const auto add = [&](const LinearSum& left, const LinearSum& right,
                          int64_t constant) {
       std::optional<LinearSum> rule = AddScaled(left, right, -1);
@@ -185,16 +188,16 @@ class Prover {
     if (divisor && *divisor > 0) {
       const std::optional<LinearSum> whole = AddScaled({}, self, *divisor);
       if (!whole) return;
-      add(x, *whole, 0);                // c * q <= x
-      add(*whole, x, -(*divisor - 1));  // x <= c * q + c - 1
+      add(x, *whole, 0);                // the rule c * q <= x
+      add(*whole, x, -(*divisor - 1));  // the rule x <= c * q + c - 1
     } else if (facts_.RangeOf(node.operands[0]).low >= 0 &&
                facts_.RangeOf(node.operands[1]).low >= 0) {
       add(x, self, 0);
     }
   }
 
-  // Adds the rule that the node is below its limit. Only limits that are sums
-  // serve: a number, or a multiple of one factor.
+  // Adds the rule that the node is below its limit. A limit serves only if it
+  // is a linear sum: a number, or a multiple of one factor.
   template <typename Add>
   void AddLimitRule(NodeId id, const LinearSum& self, Add&& add) {
     const std::optional<Product> limit = LimitOf(pool_, facts_, id);

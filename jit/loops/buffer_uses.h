@@ -20,16 +20,17 @@ namespace ember::loops {
 // True if the node loads from a buffer.
 bool IsAccess(const tensor::Node& node);
 
-// The buffers that the block stores to.
+// Returns the buffers that the block stores to.
 std::vector<bool> StoredIn(const LoopNest& nest, const Block& block);
 
-// The stored buffers that the invocations of a loop with this variable and body
-// share: some access does not have the variable as its first index.
+// Returns the stored buffers that the invocations of a loop with this variable
+// and body share, because some access does not have the variable as its first
+// index.
 std::vector<bool> SharedIn(const LoopNest& nest, NodeId variable,
                            const Block& body);
 
-// The register buffers that some access in an invocation loop indexes with that
-// loop's variable first.
+// Returns the register buffers that some access in an invocation loop indexes
+// with that loop's variable first.
 std::vector<bool> BuffersOfInvocations(const LoopNest& nest);
 
 }  // namespace ember::loops

@@ -11,10 +11,12 @@
 
 namespace ember::loops {
 
-// The divisor reported for 0, and the largest one reported for any value.
+// The divisor that is returned for 0, and the largest one that is returned for
+// any value.
 inline constexpr int64_t kLargestDivisor = int64_t{1} << 30;
 
-// The largest power of two, up to kLargestDivisor, that divides the number.
+// Returns the largest power of two, up to kLargestDivisor, that divides the
+// number.
 int64_t PowerOfTwoIn(int64_t number);
 
 // Returns a power of two, up to kLargestDivisor, that divides every value of

@@ -30,12 +30,12 @@ inline constexpr int64_t kSmallByte = 64;
 struct DotProduct {
   int64_t count = 4;
   const Store* store = nullptr;  // the store in the statement's body
-  NodeId a = 0;                  // the loads; may be the same one
+  NodeId a = 0;  // the loads of the two factors; they may be the same node
   NodeId b = 0;
 };
 
-// Errors: kInvalidArgument that says what is wrong if the loop is no dot
-// product.
+// Returns the dot product of the loop. Errors: kInvalidArgument with a message
+// that says what is wrong if the loop is no dot product.
 StatusOr<DotProduct> DotProductOf(const LoopNest& nest, const Statement& loop);
 
 // True if dot loops exist that add `count` products of a and b to the sum type.

@@ -27,10 +27,11 @@ using tensor::Opcode;
 using tensor::StoreElement;
 using tensor::Update;
 
-// Buffers of the nest larger than this are refused before they are allocated.
+// Largest number of bytes of a buffer of the nest; a larger one is refused
+// before it is allocated.
 constexpr int64_t kMaxBytes = int64_t{1} << 32;
 
-// One value for each lane that runs a statement.
+// The values of a node: one for each lane that runs a statement.
 using Values = std::vector<uint64_t>;
 
 // An iteration: the values of the variables, indexed by their numbers. Code
@@ -178,8 +179,8 @@ class Evaluator {
     }
   }
 
-  // Returns the position of an element, or an error that names the index that
-  // is out of bounds.
+  // Returns the position of an element in its buffer, or an error that names
+  // the index that is out of bounds.
   StatusOr<int64_t> Position(uint32_t buffer,
                              std::span<const int64_t> indices) const {
     int64_t position = 0;
@@ -402,7 +403,7 @@ class Evaluator {
   }
 
   Status RunLoop(const Statement& loop, const Lanes& lanes) {
-    // Extents do not depend on the lane.
+    // The extent does not depend on the lane, so it is evaluated in one.
     Values extents;
     EMBER_RETURN_IF_ERROR(
         Evaluate(ExtentOf(nest_.pool, loop.variable), {lanes[0]}, extents));
@@ -506,8 +507,8 @@ class Evaluator {
     return OkStatus();
   }
 
-  // Performs asynchronous stores as late as they may happen. Each counts as an
-  // access by the invocation that began it.
+  // Performs asynchronous stores at the await, as late as they may happen. Each
+  // counts as an access by the invocation that began it.
   Status RunAwait(int64_t groups) {
     on_their_way_.push_back(std::exchange(begun_, {}));
     const int64_t invocation = invocation_;
@@ -561,11 +562,12 @@ class Evaluator {
   const bool backwards_;
   const bool refuse_races_;
   const std::unordered_set<const Statement*>* const meetings_;
-  bool meets_ = false;  // the phase has invocation loops
-  int64_t task_ = -1;   // the running task, or -1
-  // The running value of the invocation loop around, or -1.
+  bool meets_ = false;  // true if the phase has invocation loops
+  int64_t task_ = -1;   // number of the running task, or -1
+  // The running value of the surrounding invocation loop, or -1.
   int64_t invocation_ = -1;
-  bool combines_ = false;  // the invocations update one element together
+  // true if the invocations update one element together
+  bool combines_ = false;
   // The task's asynchronous stores: `begun_` holds those that no await has put
   // into a group yet, `on_their_way_` the groups that are not stored yet.
   struct AsyncStore {
@@ -579,18 +581,19 @@ class Evaluator {
   AccessLog by_tasks_;
   AccessLog by_invocations_;
   AccessLog since_meeting_;
-  std::vector<std::vector<int64_t>> extents_;  // per buffer
-  std::vector<void*> memory_;                  // per buffer
-  // Memory of buffers that are neither inputs nor outputs.
+  std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
+  std::vector<void*> memory_;                  // memory of each buffer
+  // Memory of buffers that are neither inputs nor outputs. Key: the buffer.
   std::map<size_t, std::vector<uint8_t>> owned_;
-  std::unordered_map<NodeId, Program> programs_;  // by root
+  // key: the root of the expression
+  std::unordered_map<NodeId, Program> programs_;
   // Scratch memory that is reused: for a program's steps, for the dims of an
   // access, and for a statement's stores.
   Values known_, operands_;
   std::vector<int64_t> indices_;
   std::vector<Values> of_dims_, values_;
   std::vector<std::vector<int64_t>> positions_;
-  // Key: an invocation loop.
+  // Result of OwnRegisters. Key: an invocation loop.
   std::unordered_map<const Statement*, std::vector<uint32_t>> own_registers_;
   std::mt19937_64 random_;
 };

@@ -28,20 +28,21 @@ namespace ember::loops {
 // %x: expected index 0 in 0..4, found 7"); kInternal for an access out of
 // bounds, which is a bug of the nest.
 struct EvaluateOptions {
-  uint64_t seed = 0;  // seeds the contents of memory without defined contents
+  // seed of the contents of memory that has no defined contents
+  uint64_t seed = 0;
   // Runs tasks, invocations and lanes from the last to the first. Results may
-  // not depend on it.
+  // not depend on their order.
   bool backwards = false;
   // Fails with kInternal on a data race that sequential execution hides: a task
   // stores to an element that another task of its phase accesses, or an
   // invocation to one that another invocation of its loop accesses.
   bool refuse_races = false;
-  // If given: the statements before which the invocations of a task
-  // synchronise, as barriers of a device do. Fails with kInternal if, in a
-  // phase with invocation loops and since the last barrier, an invocation
-  // accesses an element that another one stored, or stores to one that another
-  // accessed. Statements outside of those loops are run by all invocations, but
-  // only the first one stores.
+  // If not null: the statements before which the invocations of a task
+  // synchronise, as barriers of a device do. The evaluation fails with
+  // kInternal if, in a phase with invocation loops and since the last barrier,
+  // an invocation accesses an element that another one stored, or stores to one
+  // that another accessed. Statements outside of those loops are run by all
+  // invocations, but only the first one stores.
   const std::unordered_set<const Statement*>* meetings = nullptr;
 };
 Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,

@@ -25,7 +25,8 @@ std::string ErrorOf(const std::string& text, std::vector<int64_t> parameters,
   return status.ok() ? "no error" : std::string(status.message());
 }
 
-// A task does not find the task and register contents of the previous task.
+// A task buffer and a register buffer do not keep their contents from one task
+// to the next.
 TEST(EvaluatorTest, TaskBuffersStartRandom) {
   std::vector<uint64_t> y(4);
   EXPECT_EQ(ErrorOf(R"(loops @t(%y: output u64[4]) {
@@ -58,7 +59,7 @@ TEST(EvaluatorTest, WhoseErrorItIs) {
   EXPECT_EQ(code("%y[1] = 0"), StatusCode::kInternal);
 }
 
-// The last store to an element wins.
+// If several lanes store to one element, the last store wins.
 TEST(EvaluatorTest, Backwards) {
   const LoopNest nest = ParseOrDie(
       R"(loops @t(%y: output i64[2]) {
@@ -72,7 +73,8 @@ TEST(EvaluatorTest, Backwards) {
   EXPECT_EQ(y, (std::vector<int64_t>{0, 0}));
 }
 
-// A value of the loop does not find another value's registers in its own.
+// A value of an invocation loop does not find the contents of another value's
+// registers in its own.
 TEST(EvaluatorTest, RegistersOfOneInvocationStartRandom) {
   const LoopNest nest = ParseOrDie(
       R"(loops @t(%y: output i64[64]) {

@@ -30,14 +30,16 @@ int64_t SaturatedAdd(int64_t a, int64_t b) {
   return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
-// Range of a division or remainder whose divisor may be 0, which gives 0.
+// Returns the range of a division or remainder whose divisor may be 0, which
+// gives 0.
 Interval DivideOrZero(Opcode opcode, Interval a, Interval divisor) {
   if (a.low < 0 || divisor.low < 0) return Interval::Full();
   if (opcode == Opcode::kFloorDivide) return {0, a.high};
   return {0, std::min(a.high, std::max<int64_t>(divisor.high, 1) - 1)};
 }
 
-// Removes the factors from the list, if it has all of them.
+// Removes the factors from the list, if it has all of them. Returns false,
+// without a change, if not.
 bool Remove(std::vector<NodeId>& list, const std::vector<NodeId>& factors) {
   if (!std::includes(list.begin(), list.end(), factors.begin(),
                      factors.end())) {
@@ -122,8 +124,8 @@ void Facts::NoteExtents(const Buffer& buffer) {
   shapes_.push_back(std::move(shape));
 }
 
-// The node's computation cannot overflow, so its range also bounds the nodes
-// that it is computed from.
+// Notes a range of the node, whose computation cannot overflow. So the range
+// also bounds the nodes that it is computed from.
 void Facts::NoteExactRange(NodeId id, Interval range) {
   while (true) {
     NoteRange(id, range, {});
@@ -203,7 +205,8 @@ void Facts::NoteRange(NodeId node, Interval range,
 void Facts::NoteInequality(LinearSum sum, const std::vector<uint32_t>& loads) {
   const std::optional<int64_t> most = UpperBound(sum);
   const bool is_impossible = most && *most < 0;
-  // Each term is bounded by the extreme values of the others.
+  // A sum that is not negative bounds each of its terms by the extreme values
+  // of the others.
   for (const LinearTerm& term : sum.terms) {
     LinearSum others = sum;
     std::erase_if(others.terms, [&](const LinearTerm& other) {
@@ -211,7 +214,7 @@ void Facts::NoteInequality(LinearSum sum, const std::vector<uint32_t>& loads) {
     });
     const std::optional<int64_t> rest = UpperBound(others);
     if (!rest || *rest == INT64_MIN || term.coefficient == INT64_MIN) continue;
-    if (term.coefficient > 0) {  // c * x >= -rest
+    if (term.coefficient > 0) {  // the bound is c * x >= -rest
       NoteRange(term.node, {-FloorQuotient(*rest, term.coefficient), INT64_MAX},
                 loads);
     } else {
@@ -365,7 +368,7 @@ Interval Facts::Compute(NodeId id) const {
 }
 
 // True if the product is at most the number of elements of an input or output:
-// it is a product of some of the extents, each used whole.
+// its factors are extents of one buffer, each used whole.
 bool Facts::FitsBuffer(const Product& product) const {
   for (const std::vector<Product>& shape : shapes_) {
     std::vector<NodeId> left = product.factors;
@@ -414,8 +417,8 @@ std::optional<int64_t> Facts::UpperBound(const LinearSum& sum) const {
 LinearSum Facts::ExactSum(NodeId node) const {
   if (std::optional<LinearSum> sum =
           tensor::Linearize(nest_.pool, node, /*by_ranges=*/false)) {
-    // The sum is congruent to the node modulo 2^64. If it fits 64 bits for all
-    // values of its terms, it equals the node.
+    // The sum equals the node modulo 2^64. If the sum fits 64 bits for all
+    // values of its terms, the two are equal.
     if (LowerBound(*sum) && UpperBound(*sum)) return std::move(*sum);
   }
   return {{{node, 1}}, 0};

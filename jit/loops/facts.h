@@ -40,14 +40,15 @@
 
 namespace ember::loops {
 
-// The limits of the contract above. A test may assume tighter ones.
+// The largest extents and buffers of nests that are executed (the contract at
+// the begin of this file). A test may assume smaller ones.
 struct FactLimits {
   // Largest extent of an input or output.
   int64_t extent = tensor::kMaxExtent;
   int64_t elements = int64_t{1} << 62;
 };
 
-// A product: constant * factors[0] * ..., the factors sorted.
+// A product constant * factors[0] * factors[1] * ...; the factors are sorted.
 struct Product {
   int64_t constant = 1;
   std::vector<NodeId> factors;
@@ -57,10 +58,11 @@ class Facts {
  public:
   explicit Facts(const LoopNest& nest, FactLimits limits = {});
 
-  // stored: the buffers that tasks of the phase that begins store to.
+  // Begins a phase. stored: the buffers that tasks of the phase store to.
   void BeginPhase(std::vector<bool> stored);
-  // shared: the buffers that several invocations of the loop that begins access
-  // and some of them store to. Holds until EndInvocations.
+  // Begins a loop over invocations. shared: the buffers that several
+  // invocations of the loop access and some of them store to. Holds until
+  // EndInvocations.
   void BeginInvocations(std::vector<bool> shared);
   void EndInvocations() { BeginInvocations({}); }
 
@@ -71,24 +73,26 @@ class Facts {
   void AssumeIterates(NodeId variable);
   void AssumeHolds(NodeId condition);
   void AssumeInBounds(NodeId index, NodeId extent);
-  // Assumes that the node, which has no loads in it, is in the range.
+  // Assumes that the value of the node, which has no loads in it, is in the
+  // range.
   void AssumeRange(NodeId node, tensor::Interval range) {
     NoteRange(node, range, {});
   }
   // Drops the facts that a store of the task to the buffer ends.
   void Forget(uint32_t buffer);
 
-  // Range of an integer node that is not u64; the full range if nothing is
-  // known.
+  // Returns the range of an integer node that is not u64; the full range if
+  // nothing is known.
   tensor::Interval RangeOf(NodeId node) const;
   // Returns an i64 node as a sum over the integers, in which nothing wraps.
   tensor::LinearSum ExactSum(NodeId node) const;
-  // Bounds of a sum over the integers; nullopt if they do not fit 64 bits.
+  // Return bounds of a sum over the integers; nullopt if they do not fit 64
+  // bits.
   std::optional<int64_t> LowerBound(const tensor::LinearSum& sum) const;
   std::optional<int64_t> UpperBound(const tensor::LinearSum& sum) const;
   // True if the facts contradict each other: this place is never reached.
   bool IsUnreachable() const;
-  // Sums that are known not to be negative.
+  // Returns the sums that are known not to be negative.
   std::vector<const tensor::LinearSum*> Inequalities() const;
 
   // Returns the node as a product if the product is not negative, does not wrap
@@ -98,11 +102,13 @@ class Facts {
  private:
   struct Fact {
     bool holds = true;
-    // Buffers that the fact's values are loaded from.
+    // Buffers from which the values in the fact are loaded.
     std::vector<uint32_t> loads;
-    std::optional<NodeId> node;  // if set: the node is in `range`
+    // if set, the fact is that the node is in `range`
+    std::optional<NodeId> node;
     tensor::Interval range;
-    tensor::LinearSum sum;  // if no node is set: the sum is not negative
+    // if no node is set, the fact is that the sum is not negative
+    tensor::LinearSum sum;
     bool is_impossible = false;
   };
 
@@ -127,21 +133,25 @@ class Facts {
 
   const LoopNest& nest_;
   const FactLimits limits_;
-  std::vector<bool> stored_;  // per buffer, by tasks of this phase
-  // Empty outside of invocation loops.
+  // for each buffer: true if tasks of this phase store to it
+  std::vector<bool> stored_;
+  // For each buffer: true if invocations share it; empty outside of invocation
+  // loops.
   std::vector<bool> shared_by_invocations_;
   std::vector<Fact> facts_;
   // Extents of the inputs and outputs.
   std::vector<std::vector<Product>> shapes_;
-  mutable std::unordered_map<NodeId, tensor::Interval> ranges_;  // cache
+  // ranges that RangeOf has computed
+  mutable std::unordered_map<NodeId, tensor::Interval> ranges_;
 };
 
-// Returns the node as a product; a node that is no product is its own factor.
-// nullopt if the constant is not positive or overflows.
+// Returns the node as a product; a node that is no product is its own only
+// factor. Returns nullopt if the constant is not positive or overflows.
 std::optional<Product> FactorsOf(const tensor::ExpressionPool& pool,
                                  NodeId node);
 
-// left + scale * right over the integers; nullopt if a coefficient overflows.
+// Returns left + scale * right over the integers; nullopt if a coefficient
+// overflows.
 std::optional<tensor::LinearSum> AddScaled(const tensor::LinearSum& left,
                                            const tensor::LinearSum& right,
                                            int64_t scale);

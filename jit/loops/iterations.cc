@@ -20,8 +20,8 @@ class Counter {
   Counter(const LoopNest& nest, std::span<const int64_t> parameters)
       : nest_(nest), parameters_(parameters) {}
 
-  // Iterations of an invocation that runs the block, and of one that is masked
-  // off meanwhile.
+  // Number of iterations of an invocation that runs the block, and of one that
+  // is masked off meanwhile.
   struct Turns {
     int64_t on = 0, off = 0;
   };
@@ -53,7 +53,7 @@ class Counter {
                                                   : std::min(product, kMany);
   }
 
-  // Range of an integer without loads.
+  // Returns the range of an integer expression without loads.
   Interval RangeOf(NodeId root) {
     for (NodeId id : NodesUnder(nest_.pool, {&root, 1})) {
       if (ranges_.contains(id)) continue;

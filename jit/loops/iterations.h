@@ -19,13 +19,13 @@ namespace ember::loops {
 // loop counts each time it runs. At most 2^40. parameters: those of the nest,
 // or none if they are not known.
 //
-// Unrolled loops and lanes are written out, matrices are one instruction, and
-// each value of an invocation or subgroup loop belongs to another invocation:
-// these do not count. The iteration that finds a loop's end counts too. On
-// drivers whose invocations are lanes of a CPU's vectors, a lane that has left
-// a loop goes through its body masked off, and so once through each loop in
-// there, as it does behind a condition that does not hold. So `for a < N { for
-// b < 1 }` counts 3 * N + 2.
+// These loops do not count: unrolled loops and lanes, matrices, which are one
+// instruction, and loops over invocations or subgroups, each of whose values
+// belongs to another invocation. The iteration that finds a loop's end counts
+// too. On drivers whose invocations are lanes of a CPU's vectors, a lane that
+// has left a loop goes through its body masked off, and so once through each
+// loop in there, as it does behind a condition that does not hold. So `for a <
+// N { for b < 1 }` counts 3 * N + 2.
 int64_t MostIterations(const LoopNest& nest, const Block& block,
                        std::span<const int64_t> parameters);
 

@@ -19,15 +19,15 @@ int64_t Most(const std::string& body, const std::vector<int64_t>& parameters) {
 
 TEST(IterationsTest, LoopsInEachOtherAndBehindEachOther) {
   EXPECT_EQ(Most("%y[t] = 1.0", {}), 0);
-  // The inner loop's iterations, the outer loop's, and one more of each: the
-  // iteration that ends the outer loop passes through the inner one.
+  // Counts the inner loop's iterations, the outer loop's, and one more of each:
+  // the iteration that ends the outer loop passes through the inner one.
   EXPECT_EQ(Most("for i < 10 { for j < 5 { %y[t] = 1.0 } } "
                  "for k < 7 { %y[t] = 1.0 }",
                  {}),
             10 * (1 + 6) + 2 + 8);
   EXPECT_EQ(Most("for i < 9 { for j < 1 { for k < 1 { %y[t] = 1.0 } } }", {}),
             9 * 6 + 3);
-  // A loop without iterations counts, too.
+  // A loop without iterations still counts the iteration that finds its end.
   EXPECT_EQ(Most("for i < 0 { for j < 100 { %y[t] = 1.0 } }", {}), 2);
   EXPECT_EQ(
       Most("unroll i < 3 { vector v < 4 { for j < 5 { %y[t] = 1.0 } } }", {}),

@@ -52,12 +52,12 @@ enum class MemoryScope : uint8_t {
   kRegister
 };
 
-// Largest number of elements of a register buffer. Where each invocation has
-// its own registers, those of one invocation count.
+// Largest number of elements of a register buffer. If each invocation has its
+// own registers, only those of one invocation count.
 inline constexpr int64_t kMaxRegisterElements = 4096;
 
 struct Buffer {
-  std::string name;  // without '%'; unique in the nest
+  std::string name;  // name without '%'; unique in the nest
   DType type = DType::kF32;
   MemoryScope scope = MemoryScope::kInput;
   // Number of elements per dim, row-major and contiguous. An expression of
@@ -68,7 +68,7 @@ struct Buffer {
 
 enum class LoopKind : uint8_t {
   kSerial,
-  kUnrolled,  // constant extent; the body is written out for each value
+  kUnrolled,  // constant extent; the body is unrolled
   // Constant extent. All values run at once, in lanes. A vector loop contains
   // no other vector loop. When several lanes store to one element, an update
   // counts all of them in an unspecified order, and a plain store keeps one of
@@ -149,7 +149,7 @@ enum class LoopKind : uint8_t {
 struct Store {
   uint32_t buffer = 0;
   std::vector<NodeId> indices;
-  NodeId value = 0;  // has the buffer's type
+  NodeId value = 0;  // the value to store, of the buffer's type
   tensor::Update update = tensor::Update::kAssign;
   // An asynchronous store: the element gets its value at any time between this
   // statement and the kAwait that covers it, and no other statement reads or
@@ -163,7 +163,7 @@ struct Store {
 struct Statement;
 using Block = std::vector<Statement>;
 
-// Statements are nested in each other at most this deep.
+// Largest depth to which statements may be nested.
 inline constexpr int kMaxNesting = 200;
 
 struct Statement {
@@ -180,7 +180,7 @@ struct Statement {
   // it holds.
   NodeId condition = 0;
 
-  Block body;  // kFor, kIf
+  Block body;  // only for kFor and kIf
 
   // kStore: all values and indices, in a vector loop those of all lanes, are
   // computed before the first store. An update of f32 or f64 by + whose value
@@ -206,7 +206,7 @@ struct Statement {
   //   invocation i < 64 { async %tile[0, i] = %x[i] }
   //   await 1
   //   invocation i < 64 { async %tile[1, i] = %x[64 + i] }
-  //   await 1                                   // %tile[0, ...] is there
+  //   await 1                                   // %tile[0, ...] is stored
   int64_t groups = 0;
 };
 
@@ -219,17 +219,21 @@ inline constexpr int64_t kMaxGroups = 15;
 inline constexpr int64_t kMaxSlots = 8;
 
 struct Phase {
-  NodeId task = 0;  // an Axis node; its extent is the number of tasks
+  // the task's number, an Axis node; its extent is the number of tasks
+  NodeId task = 0;
   Block body;
 };
 
 struct LoopNest {
-  std::string name;                     // without '@'
-  std::vector<std::string> parameters;  // i64 scalars, as in the dispatch
-  // An Axis node's immediate is the position of its name.
+  std::string name;  // name without '@'
+  // names of the i64 parameters, as in the dispatch
+  std::vector<std::string> parameters;
+  // Names of loop variables. The immediate of an Axis node is the position of
+  // its name.
   std::vector<std::string> variables;
-  std::vector<Buffer> buffers;  // inputs, outputs, then the others
-  std::vector<Phase> prologue;  // writes the packed buffers
+  // the inputs, then the outputs, then other buffers
+  std::vector<Buffer> buffers;
+  std::vector<Phase> prologue;  // phases that write the packed buffers
   std::vector<Phase> phases;
   tensor::ExpressionPool pool;
 };

@@ -160,7 +160,8 @@ class Finder {
     return OkStatus();
   }
 
-  // row, column: the variables that run over the matrix in memory.
+  // Fills in `matrix` for an access. row, column: the variables that run over
+  // the matrix in memory.
   Status FindInMemory(uint32_t number, std::span<const NodeId> indices,
                       NodeId row, NodeId column, MatrixInMemory& matrix) {
     const Buffer& buffer = nest_.buffers[number];
@@ -170,8 +171,8 @@ class Finder {
     }
     matrix.buffer = number;
     matrix.indices = indices;
-    // `step`: number of elements between neighbouring indices of a dim.
-    // `step_divisor`: a power of two that divides it.
+    // `step`: number of elements between neighbouring indices of a dim; nullopt
+    // if it is open. `step_divisor`: a power of two that divides it.
     std::optional<int64_t> step = 1;
     int64_t step_divisor = 1, begin_divisor = kLargestDivisor;
     const auto note = [&](int64_t divisor) {
@@ -242,7 +243,7 @@ class Finder {
     });
   }
 
-  // Multiplies powers of two.
+  // Multiplies two powers of two; the result is at most kLargestDivisor.
   static int64_t Times(int64_t a, int64_t b) {
     return std::min(a * b, kLargestDivisor);
   }

@@ -56,14 +56,14 @@
 
 namespace ember::loops {
 
-// Alignment of rows in bytes, unless the rows are smaller.
+// Alignment of rows in bytes. Smaller rows are aligned to their own size.
 inline constexpr int64_t kMatrixAlignment = 16;
 
 // Largest extent of a matrix loop.
 inline constexpr int64_t kMaxMatrixExtent = 256;
 
-// A matrix in memory. Its first element has index 0 for the variables of the
-// loops.
+// A matrix in memory. Its first element is the one that is accessed where all
+// variables of the loops are 0.
 struct MatrixInMemory {
   uint32_t buffer = 0;
   std::span<const NodeId> indices;
@@ -87,25 +87,26 @@ struct MatrixOperation {
   NodeId m = 0;
   NodeId n = 0;
   NodeId k = 0;
-  const Store* store = nullptr;  // the innermost store
-  // Indices: s, those that are the same for the whole matrix, m, n.
+  const Store* store = nullptr;  // the store in the innermost loop
+  // Indices of the accumulator: s, those that are the same for the whole
+  // matrix, m, n.
   uint32_t accumulator = 0;
   std::span<const NodeId> accumulator_indices;
-  NodeId value = 0;            // kFill: a constant of the accumulator's type
-  MatrixInMemory a;            // kProduct: rows x depth
-  MatrixInMemory b;            // kProduct: depth x columns
-  MatrixInMemory destination;  // kStore
+  NodeId value = 0;            // kFill: the constant, of the accumulator's type
+  MatrixInMemory a;            // kProduct: the factor of rows x depth
+  MatrixInMemory b;            // kProduct: the factor of depth x columns
+  MatrixInMemory destination;  // only for kStore
 };
 
 // Returns the operation of a matrix loop. loop: the outermost of the loops.
-// subgroup: the variable of the subgroup loop around. Errors: kInvalidArgument
-// that says what is wrong if the loop is no matrix operation. The result refers
-// to both `nest` and `loop`.
+// subgroup: the variable of the surrounding subgroup loop. Errors:
+// kInvalidArgument with a message that says what is wrong if the loop is no
+// matrix operation. The result refers to both `nest` and `loop`.
 StatusOr<MatrixOperation> MatrixOperationOf(const LoopNest& nest,
                                             const Statement& loop,
                                             NodeId subgroup);
 
-// Sizes and types of a product. Each device has some of them.
+// Sizes and types of a product. Each device has products of some of them.
 struct MatrixType {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -117,9 +118,10 @@ struct MatrixType {
   bool operator==(const MatrixType&) const = default;
 };
 
-// Reads and writes a product as features of targets name it: 16x8x32:i8:u8:i32
-// is rows x columns x depth, the types of the factors, and the type of the sum.
-// nullopt if the text has another form or no such products exist.
+// These functions read and write a product as features of targets name it:
+// 16x8x32:i8:u8:i32 is rows x columns x depth, the types of the factors, and
+// the type of the sum. ParseMatrixType returns nullopt if the text has another
+// form or no such products exist.
 std::optional<MatrixType> ParseMatrixType(std::string_view text);
 std::string ToText(const MatrixType& type);
 

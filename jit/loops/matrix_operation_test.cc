@@ -14,8 +14,8 @@
 namespace ember::loops {
 namespace {
 
-// Adds a signature: %a and %b are f16, %u and %v bytes, %y is f32, %z is i32,
-// and there are accumulators.
+// Returns a nest with this body. %a and %b are f16, %u and %v bytes, %y is f32,
+// %z is i32, and there are accumulators.
 std::string With(const std::string& body) {
   return R"(loops @t<N>(%a: input f16[64, 32], %b: input f16[32, 64],
                         %u: input u8[64, 32], %v: input i8[64, 32],
@@ -37,8 +37,8 @@ std::string ErrorOfBody(const std::string& body) {
   return WithoutContext(std::move(error), "phase 0: ");
 }
 
-// Returns the error of a body in a subgroup loop, with values in the
-// accumulators.
+// Returns the error of a nest with this body in a subgroup loop. The
+// accumulators have values.
 std::string ErrorIn(const std::string& body) {
   return ErrorOfBody(
       R"(subgroup s < 4 {
@@ -96,8 +96,8 @@ TEST_F(MatrixOperationTest, ProductByRows) {
   EXPECT_EQ(product.b.stride(), 64);
 }
 
-// The factors are in the other order, both by columns, one signed and one
-// unsigned.
+// The factors are in the other order, both are stored by columns, and one is
+// signed and one unsigned.
 TEST_F(MatrixOperationTest, ProductByColumns) {
   const MatrixOperation product = Find(
       "matrix m < 16 { matrix n < 16 { matrix k < 32 { %n[s, m, n] += "
@@ -312,7 +312,7 @@ TEST(MatrixVerifierTest, Accesses) {
 
 // --- the evaluator ---
 
-// 32 x 32 x 32 in tiles of 16 x 16 x 8, by two subgroups.
+// A product of 32 x 32 x 32 in tiles of 16 x 16 x 8, by two subgroups.
 TEST(MatrixEvaluatorTest, Product) {
   const StatusOr<LoopNest> nest = Parse(
       R"(loops @product(%a: input f16[32, 32], %b: input f16[32, 32],

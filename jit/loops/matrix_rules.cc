@@ -133,11 +133,13 @@ class Checker {
   }
 
   const LoopNest& nest_;
-  std::optional<NodeId> subgroup_;   // variable of the subgroup loop around
-  std::vector<bool> stored_, read_;  // per buffer, by the subgroup loop around
-  // Accessed as an accumulator by a matrix loop, per buffer.
+  std::optional<NodeId> subgroup_;  // variable of the surrounding subgroup loop
+  // for each buffer: true if the surrounding subgroup loop stores to it or
+  // reads it
+  std::vector<bool> stored_, read_;
+  // For each buffer: true if a matrix loop accesses it as an accumulator.
   std::vector<bool> accumulates_;
-  // Accessed outside of matrix loops, per buffer.
+  // For each buffer: true if a statement outside of matrix loops accesses it.
   std::vector<bool> is_accessed_;
 };
 

@@ -14,8 +14,8 @@
 
 namespace ember::loops {
 
-// Expects a nest that obeys all other rules. Errors: kInvalidArgument with one
-// line.
+// Checks the rules of matrix loops in a nest that obeys all other rules.
+// Errors: kInvalidArgument with a message of one line.
 Status CheckMatrices(const LoopNest& nest);
 
 }  // namespace ember::loops

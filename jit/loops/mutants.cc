@@ -151,7 +151,7 @@ class Mutator {
 
   // --- by kind ---
 
-  // (index + 1) mod extent.
+  // Returns (index + 1) mod extent.
   std::optional<NodeId> Next(NodeId index, NodeId extent) {
     const auto size = nest_.pool.IntegerConstant(extent);
     if (!size.has_value() || *size < 2) return std::nullopt;
@@ -162,8 +162,8 @@ class Mutator {
     if (const auto next = Next(index, extent)) Offer(root, index, *next);
   }
 
-  // Returns the index with the order of lanes reversed, and with all lanes
-  // moved by one.
+  // Returns two wrong forms of the index: with the order of lanes reversed, and
+  // with all lanes moved by one. Empty outside of vector loops.
   std::vector<NodeId> OtherLanes(NodeId index) {
     if (!has_vector_) return {};
     const auto lanes =
@@ -184,7 +184,8 @@ class Mutator {
     for (const NodeId lanes : OtherLanes(index)) Offer(root, index, lanes);
   }
 
-  // Loads an element that exists where the pad gives its default.
+  // Offers a change of a pad: to load an element that exists where the pad
+  // gives its default.
   void OfferClamped(NodeId& root, NodeId id) {
     const Node node = nest_.pool[id];
     std::vector<NodeId> indices;
@@ -223,7 +224,8 @@ class Mutator {
       case Opcode::kMultiply:
       case Opcode::kMinimum:
       case Opcode::kMaximum:
-        if (node.type == DType::kI64) return;  // most likely an index
+        // an i64 value is most likely an index
+        if (node.type == DType::kI64) return;
         Offer(root, id, WithOperands(id, {node.operands[0], node.operands[0]}));
         Offer(root, id, WithOperands(id, {node.operands[1], node.operands[1]}));
         return;
@@ -239,7 +241,8 @@ class Mutator {
                             nest_.buffers[store.buffer].name + " is lost",
                         [&store] { store.update = tensor::Update::kAssign; }});
     if (!IsFloat(type)) return;
-    // (value + c) - c, with a c so large that few digits of the value remain.
+    // Rounds the value: (value + c) - c, with a c so large that few digits of
+    // the value remain.
     const NodeId large =
         nest_.pool.Constant(tensor::DoubleToBits(16384, type), type);
     const NodeId sum = Make(Opcode::kAdd, type, {store.value, large});
@@ -282,7 +285,7 @@ class Mutator {
 
   LoopNest& nest_;
   const MutantKind kind_;
-  NodeId vector_ = 0;  // variable of the vector loop around
+  NodeId vector_ = 0;  // variable of the surrounding vector loop
   bool has_vector_ = false;
   std::vector<Change> changes_;
 };

@@ -25,7 +25,8 @@ using tensor::Opcode;
 // Scope of the nodes that depend on a variable or a load.
 constexpr int kBodyScope = 1;
 
-// The keyword's position in the list, if the token is one.
+// Returns the keyword's position in the list; nothing if the token is not in
+// it.
 template <size_t size>
 std::optional<size_t> FindKeyword(const Token& token,
                                   const std::string_view (&keywords)[size]) {
@@ -77,7 +78,7 @@ class NestParser {
     }
   }
 
-  // %x: input f32[N, 64]
+  // Parses a buffer parameter: %x: input f32[N, 64]
   Status ParseBufferParameter() {
     EMBER_ASSIGN_OR_RETURN(const Token name, ParseNewBuffer(lexer_, draft_));
     EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
@@ -88,7 +89,7 @@ class NestParser {
     return lexer_.ExpectedError("'input' or 'output'");
   }
 
-  // task %t: f32[64]
+  // Parses the declaration of a buffer: task %t: f32[64]
   Status ParseLocalBuffer() {
     const Token keyword = lexer_.Next();
     const MemoryScope scope =
@@ -104,7 +105,7 @@ class NestParser {
   }
 
   Status ParseBufferType(const Token& name, MemoryScope scope) {
-    // The draft needs the buffer only for loads, so any kind serves.
+    // The draft needs the buffer only for loads, so any kind of buffer serves.
     EMBER_RETURN_IF_ERROR(ParseTypeAndExtents(
         lexer_, name, tensor::BufferKind::kTemporary, header_, draft_));
     const tensor::DraftBuffer& parsed = draft_.buffers.back();
@@ -131,7 +132,7 @@ class NestParser {
     return OkStatus();
   }
 
-  // i < N { ... }
+  // Parses a loop after its keyword: i < N { ... }
   Status ParseLoop(NodeId& variable, Block& body) {
     EMBER_ASSIGN_OR_RETURN(
         const tensor::ParsedAxis axis,
@@ -156,7 +157,8 @@ class NestParser {
 
   // --- statements ---
 
-  // '{' statements '}'. Its lets are known only within it.
+  // Parses a block: '{' statements '}'. The names of its lets are known only
+  // within it.
   Status ParseBlock(Block& block) {
     if (++nesting_ > kMaxNesting) {
       return ErrorAt(lexer_.Peek(), Concat({"expected at most ", kMaxNesting,
@@ -220,7 +222,7 @@ class NestParser {
     return OkStatus();
   }
 
-  // %y[i] += value
+  // Parses a store: %y[i] += value
   Status ParseStore(std::vector<Store>& stores) {
     const bool is_async = lexer_.Accept("async");
     EMBER_ASSIGN_OR_RETURN(DraftStore store,
@@ -235,7 +237,7 @@ class NestParser {
     return OkStatus();
   }
 
-  // await 2
+  // Parses an await: await 2
   Status ParseAwait(Statement& statement) {
     statement.kind = Statement::Kind::kAwait;
     EMBER_ASSIGN_OR_RETURN(statement.groups,
@@ -243,7 +245,7 @@ class NestParser {
     return OkStatus();
   }
 
-  // check %x.0 index < extent
+  // Parses a check: check %x.0 index < extent
   Status ParseCheck(Statement& statement) {
     statement.kind = Statement::Kind::kCheck;
     EMBER_RETURN_IF_ERROR(ParseBufferAndDim(statement));
@@ -257,7 +259,7 @@ class NestParser {
     return OkStatus();
   }
 
-  // prefetch %x index
+  // Parses a prefetch: prefetch %x index
   Status ParsePrefetch(Statement& statement) {
     statement.kind = Statement::Kind::kPrefetch;
     EMBER_ASSIGN_OR_RETURN(const Token buffer,
@@ -269,7 +271,7 @@ class NestParser {
     return OkStatus();
   }
 
-  // %x.0, which is one token.
+  // Parses a buffer and a dim: %x.0, which is one token.
   Status ParseBufferAndDim(Statement& statement) {
     EMBER_ASSIGN_OR_RETURN(
         const Token token,

@@ -32,7 +32,7 @@ class Placement {
  public:
   explicit Placement(const tensor::ExpressionPool& pool) : pool_(pool) {}
 
-  // The first scope is the entry.
+  // Enters the function's entry, which is the first scope.
   void EnterEntry() { scopes_.push_back({}); }
   // Enters the body of a loop, which gives the variable a value.
   void EnterLoop(NodeId variable);
@@ -46,7 +46,7 @@ class Placement {
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
   bool HasLoad(NodeId id) { return FactsOf(id).has_load; }
   bool DependsOn(NodeId id, NodeId variable);
-  // Returns the depth of the innermost variable's scope.
+  // Returns the depth of the scope of the node's innermost variable.
   int HomeOf(NodeId id);
   // Returns the depth at which the value is computed; kNoPlace if it has loads.
   int PlaceOf(NodeId id);
@@ -54,7 +54,7 @@ class Placement {
  private:
   struct Facts {
     bool has_load = false;
-    std::vector<NodeId> variables;  // sorted
+    std::vector<NodeId> variables;  // sorted by number
   };
   struct Scope {
     bool is_loop = false;

@@ -19,8 +19,8 @@ using tensor::Node;
 using tensor::Opcode;
 using tensor::PrintedValue;
 
-// A value that a statement uses more than once gets a name if its expression is
-// larger than this many instructions.
+// Largest number of instructions of an expression that is printed in place. A
+// larger one that a statement uses more than once gets a name.
 constexpr uint32_t kInlineSize = 3;
 
 class NestPrinter : private tensor::ExpressionSource {
@@ -79,7 +79,8 @@ class NestPrinter : private tensor::ExpressionSource {
     const std::vector<std::string>& names =
         leaf.opcode == Opcode::kParameter ? nest_.parameters : nest_.variables;
     if (leaf.immediate < names.size()) return names[leaf.immediate];
-    return "?" + std::to_string(leaf.immediate);  // only if the nest is wrong
+    // happens only if the nest is wrong
+    return "?" + std::to_string(leaf.immediate);
   }
   std::string_view BufferName(uint32_t buffer) const override {
     if (buffer >= nest_.buffers.size()) return "?";

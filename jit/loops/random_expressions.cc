@@ -146,7 +146,8 @@ std::optional<NodeId> RandomExpressions::GatheredIndex(
   const std::optional<NodeId> load = Load(source);
   if (!load) return std::nullopt;
   NodeId index = Make(Opcode::kCast, DType::kI64, {*load});
-  // In 1 of 60 cases the value is left as it is, and the check may fail.
+  // In 1 of 60 cases the loaded value is left as it is, so that the check may
+  // fail.
   if (!Chance(60)) {
     index = Make(Opcode::kModulo, DType::kI64,
                  {index, Integer(1 + Below(static_cast<int>(extent.value)))});
@@ -162,7 +163,8 @@ std::optional<NodeId> RandomExpressions::GatheredIndex(
 }
 
 NodeId RandomExpressions::Index(const RandomExtent& extent) {
-  std::vector<RandomVariable> fitting;  // in bounds for all parameters
+  // variables that are in bounds for all parameters
+  std::vector<RandomVariable> fitting;
   for (const RandomVariable& variable : variables) {
     const bool same =
         extent.parameter >= 0 && variable.extent.parameter == extent.parameter;
@@ -216,9 +218,9 @@ NodeId RandomExpressions::Index(const RandomExtent& extent) {
   return index;
 }
 
-// Indices of registers: constants and unrolled variables, and in the last dim
-// maybe a vector variable. If each invocation has its own registers, the
-// invocation's variable comes first.
+// Returns indices of a register buffer: constants and unrolled variables, and
+// in the last dim maybe a vector variable. If each invocation has its own
+// registers, the invocation's variable comes first.
 std::optional<std::vector<NodeId>> RandomExpressions::RegisterIndices(
     const RandomBuffer& buffer) {
   std::vector<NodeId> indices;
@@ -291,7 +293,7 @@ NodeId RandomExpressions::SmallValue(DType type) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const RandomBuffer& source = Pick(readable);
     if (source.scope != MemoryScope::kInput) continue;
-    // The default of a pad may be large.
+    // A pad is no factor, because its default may be large.
     const std::optional<NodeId> load = Load(source);
     if (!load || nest_.pool[*load].opcode != Opcode::kLoad) continue;
     return Make(Opcode::kCast, type, {*load});
@@ -349,8 +351,8 @@ NodeId RandomExpressions::Value(DType type, int depth) {
   }
 }
 
-// Casts from an integer of the same width, because the bits of a NaN are not
-// specified.
+// Returns a bitcast from an integer of the same width, because the bits of a
+// NaN are not specified.
 NodeId RandomExpressions::BitcastValue(DType type, int depth) {
   while (true) {
     const DType from = AnyType();

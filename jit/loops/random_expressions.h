@@ -14,12 +14,13 @@
 namespace ember::loops {
 
 // An extent, and its value with the chosen parameters. The generator's choices
-// must not depend on the form that the node was simplified to.
+// use the value, because they must not depend on the form to which the node was
+// simplified.
 struct RandomExtent {
   NodeId node = 0;
   int64_t value = 0;
   bool is_constant = false;
-  int parameter = -1;  // the parameter's number if the extent is one
+  int parameter = -1;  // the parameter's number if the extent is a parameter
 };
 
 struct RandomVariable {
@@ -33,11 +34,12 @@ struct RandomBuffer {
   DType type = DType::kF32;
   MemoryScope scope = MemoryScope::kInput;
   std::vector<RandomExtent> extents;
-  // Number of leading indices that are the task's own, if this phase stores to
-  // the buffer and other tasks see it: a task may access its own rows only.
+  // Number of leading indices that must be the task's own, if this phase stores
+  // to the buffer and other tasks see it: a task may access its own rows only.
   size_t own_rows = 0;
-  bool changes = false;  // other tasks of this phase store to it
-  // kRegister: the first index is the invocation's.
+  // true if other tasks of this phase store to the buffer
+  bool changes = false;
+  // For kRegister: true if the first index is the invocation's.
   bool per_invocation = false;
 };
 
@@ -57,9 +59,10 @@ class RandomExpressions : public tensor::RandomChoices {
   // --- what expressions may use ---
 
   std::vector<RandomExtent> parameters;
-  std::vector<RandomVariable> variables;  // the variables of the loops around
+  std::vector<RandomVariable> variables;  // variables of the surrounding loops
   std::vector<RandomBuffer> readable;
-  std::vector<NodeId> rows;  // see RandomBuffer::own_rows
+  // the task's own leading indices (RandomBuffer::own_rows)
+  std::vector<NodeId> rows;
 
   // --- expressions ---
 
@@ -72,7 +75,8 @@ class RandomExpressions : public tensor::RandomChoices {
   RandomExtent ConstantExtent(int64_t value) {
     return {Integer(value), value, true};
   }
-  // Returns a constant, a parameter, or an extent made of one.
+  // Returns a constant, a parameter, or an extent that is computed from a
+  // parameter.
   RandomExtent AnyExtent(int64_t largest);
   // Returns extents whose product is about `room` at most.
   std::vector<RandomExtent> Extents(int rank, int64_t room);
@@ -91,11 +95,12 @@ class RandomExpressions : public tensor::RandomChoices {
   // Returns the condition that `index` is in 0..extent-1, written in one of
   // several ways.
   NodeId InBounds(NodeId index, NodeId extent);
-  // Adds that condition as a guard.
+  // Adds the condition that `index` is in 0..extent-1 as a guard.
   void Guard(NodeId index, const RandomExtent& extent);
 
   bool NeedsGuards() const { return !guards_.empty(); }
-  // Puts the guards that the expressions made so far need around the statement.
+  // Puts the guards that the expressions made so far need around the statement,
+  // and forgets them.
   Block Guarded(Statement statement);
 
  private:
@@ -116,7 +121,8 @@ class RandomExpressions : public tensor::RandomChoices {
   const RandomNestOptions options_;
   LoopNest& nest_;
   tensor::Simplifier simplifier_;
-  std::vector<Statement> guards_;  // kIf and kCheck, outermost first
+  // the guards, which are kIf and kCheck, outermost first
+  std::vector<Statement> guards_;
 };
 
 }  // namespace ember::loops

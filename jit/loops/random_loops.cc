@@ -146,7 +146,8 @@ Block RandomLoops::RegisterLoop(const RandomDim& dim,
   });
 }
 
-// If invocations have registers of their own, the loop covers the whole extent.
+// Returns an invocation loop over the dim. If invocations have registers of
+// their own, the loop covers the whole extent.
 Block RandomLoops::InvocationLoop(const RandomDim& dim,
                                   const MakeLoopBody& inner) {
   const MakeLoopBody body = [&](NodeId variable) {
@@ -165,7 +166,7 @@ Block RandomLoops::InvocationLoop(const RandomDim& dim,
   });
 }
 
-// One loop over a * b, where b is a constant.
+// Returns one loop over a * b, where b is a constant.
 Block RandomLoops::FusedLoop(
     const RandomExtent& a, const RandomExtent& b,
     const std::function<Block(NodeId, NodeId)>& inner) {
@@ -176,8 +177,8 @@ Block RandomLoops::FusedLoop(
   });
 }
 
-// An outer loop over steps of a constant size. The last step may reach too far:
-// it is guarded, or cut short.
+// Returns an outer loop over steps of a constant size, with loops over a step
+// inside. The last step may reach too far: it is guarded, or cut short.
 Block RandomLoops::SplitLoop(const RandomExtent& extent,
                              const MakeLoopBody& inner) {
   constexpr int64_t kSteps[] = {2, 3, 4, 8, 16};
@@ -201,7 +202,8 @@ Block RandomLoops::SplitLoop(const RandomExtent& extent,
   });
 }
 
-// A loop over one step, with a guard if the step may reach past the extent.
+// Returns a loop over one step, with a guard if the step may reach past the
+// extent.
 Block RandomLoops::StepLoop(LoopKind kind, const RandomExtent& extent,
                             const RandomExtent& step, NodeId begin,
                             const MakeLoopBody& inner) {

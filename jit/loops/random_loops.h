@@ -11,12 +11,13 @@
 
 namespace ember::loops {
 
-// An index that loops run over.
+// An index of a buffer, over whose values loops run.
 struct RandomDim {
   RandomExtent extent;
-  bool in_register = false;  // the index of a register buffer
-  bool is_last = false;      // the last index of its buffer
-  // Its loop, or one of the loops that it is split into, is an invocation loop.
+  bool in_register = false;  // true for an index of a register buffer
+  bool is_last = false;      // true for the last index of its buffer
+  // True if the dim's loop, or one of the loops that it is split into, is an
+  // invocation loop.
   bool in_invocations = false;
 };
 
@@ -35,9 +36,10 @@ class RandomLoops {
               LoopNest& nest)
       : options_(options), make_(make), nest_(nest) {}
 
-  // Loops over every point of the dims, in any order and form.
+  // Returns loops over every point of the dims, in any order and form.
   Block Over(const std::vector<RandomDim>& dims, const MakeBody& make_body);
-  // Like Over, but in order: without vector loops.
+  // Returns loops as Over does, but in the order of the dims and without vector
+  // loops.
   Block InOrder(const std::vector<RandomDim>& dims, const MakeBody& make_body);
 
   Block Loop(LoopKind kind, const RandomExtent& extent,
@@ -47,7 +49,7 @@ class RandomLoops {
                 const MakeLoopBody& make_body, Block& body);
 
  private:
-  // The dims in the order of the loops, and the indices so far.
+  // The dims in the order of the loops, and the indices that were made so far.
   struct Point {
     const std::vector<RandomDim>& dims;
     const std::vector<size_t>& order;
@@ -76,7 +78,7 @@ class RandomLoops {
   std::vector<uint64_t> free_numbers_;
   bool in_vector_ = false;
   bool no_vectors_ = false;
-  // An invocation loop will be made further in.
+  // True if an invocation loop is still to be made, further in.
   bool before_invocations_ = false;
 };
 

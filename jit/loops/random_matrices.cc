@@ -12,8 +12,8 @@ namespace {
 using tensor::Opcode;
 using tensor::Update;
 
-// Longest sum of products in f16. SmallValue has magnitudes below 16, and f16
-// holds integers up to 2048 exactly.
+// Largest number of products in a sum in f16. SmallValue has magnitudes below
+// 16, and f16 holds integers up to 2048 exactly.
 constexpr int64_t kLongestHalfSum = 9;
 
 RandomBuffer Matrix(RandomExpressions& make, DType type, int64_t rows,
@@ -162,7 +162,7 @@ class Multiplier {
   RandomExpressions& make_;
   RandomLoops& loops_;
   LoopNest& nest_;
-  NodeId subgroup_ = 0;  // variable of the subgroup loop around
+  NodeId subgroup_ = 0;  // variable of the surrounding subgroup loop
 };
 
 }  // namespace

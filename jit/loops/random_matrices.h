@@ -19,21 +19,23 @@ struct RandomMatrices {
   int64_t subgroups = 1;
   int64_t tiles = 1;
   int64_t steps = 1;
-  // False: by columns.
+  // True if the matrix is stored by rows; false: by columns.
   bool a_by_rows = true;
   bool b_by_rows = true;
   bool result_by_rows = true;
-  // Task buffers; the accumulators are registers.
+  // The buffers of the product. a, b and result are task buffers; the
+  // accumulators are registers.
   RandomBuffer a, b, accumulators, result;
 };
 
-// Plans a product of one of the types, or of small sizes if there are none.
-// Sums of SmallValues are exact in every order. The buffers have no numbers
-// yet.
+// Plans a product of one of the types, or of small sizes if `types` is empty.
+// Sums of SmallValues are exact in every order. The buffers of the plan have no
+// numbers yet.
 RandomMatrices PlanMatrices(RandomExpressions& make,
                             std::span<const MatrixType> types);
 
-// Expects that %a and %b are filled. Stores to every element of %result.
+// Returns the statements of the product, which store to every element of
+// %result. %a and %b must be filled before.
 Block MultiplyMatrices(const RandomMatrices& plan, RandomExpressions& make,
                        RandomLoops& loops, LoopNest& nest);
 

@@ -21,7 +21,7 @@ struct PhasePlan {
   MemoryScope scope = MemoryScope::kOutput;
   std::vector<RandomExtent> rows;
   std::vector<RandomBuffer> shared;
-  std::vector<RandomBuffer> locals;  // kTask, kRegister
+  std::vector<RandomBuffer> locals;  // buffers of scope kTask and kRegister
   std::optional<RandomMatrices> matrices;
 };
 
@@ -67,8 +67,8 @@ class Generator {
           {node, Chance(20) ? 0 : 1 + Below(9), false, i});
       nest_.parameters.emplace_back(1, static_cast<char>('N' + i));
       result_.parameters.push_back(make_.parameters.back().value);
-      // Buffers with this extent give the verifier its knowledge about the
-      // parameter.
+      // Adds a buffer with this extent, from which the verifier knows something
+      // about the parameter.
       AddBuffer(
           {0, DType::kI32, MemoryScope::kInput, {make_.parameters.back()}, 0});
     }
@@ -77,20 +77,20 @@ class Generator {
       AddBuffer({0, make_.AnyType(), MemoryScope::kInput,
                  make_.Extents(Below(4), 100), 0});
     }
-    // Factors of dot loops.
+    // In some nests, adds inputs that dot loops can have as factors.
     if (!Chance(3)) return;
     constexpr DType kNarrow[] = {DType::kI8, DType::kU8, DType::kI16};
     for (int i = 0; i < 2; ++i) {
       std::vector<RandomExtent> extents = make_.Extents(Below(3), 20);
       int64_t row = 4 + Below(13);
-      // Whole words in half of the cases.
+      // In half of the cases rows are whole words of four bytes.
       if (row % 2 == 0) row = (row + 3) / 4 * 4;
       extents.push_back(make_.ConstantExtent(row));
       AddBuffer({0, kNarrow[Below(3)], MemoryScope::kInput, extents, 0});
     }
   }
 
-  // Plans a phase; its buffers have no numbers yet.
+  // Plans a phase. The buffers of the plan have no numbers yet.
   PhasePlan Plan(MemoryScope scope) {
     PhasePlan plan;
     plan.scope = scope;
@@ -129,7 +129,7 @@ class Generator {
     return plan;
   }
 
-  // Outputs come before all others.
+  // Adds the planned buffers. Outputs must come before all others.
   void AddPlanned(std::vector<PhasePlan>& plans, bool outputs) {
     for (PhasePlan& plan : plans) {
       if ((plan.scope == MemoryScope::kOutput) == outputs) {
@@ -214,7 +214,7 @@ class Generator {
     make_.rows.clear();
     (plan.scope == MemoryScope::kPacked ? nest_.prologue : nest_.phases)
         .push_back(std::move(phase));
-    // Later phases may read all rows of these buffers.
+    // Later phases may read all rows of the phase's buffers.
     for (RandomBuffer& buffer : plan.shared) {
       buffer.own_rows = 0;
       buffer.changes = false;
@@ -232,8 +232,8 @@ class Generator {
       Append(block, MultiplyMatrices(*plan.matrices, make_, loops_, nest_));
       make_.readable.push_back(plan.matrices->result);
     }
-    // If there are two buffers, which have equal extents, it may store to both
-    // at once.
+    // If the phase has two buffers, which have equal extents, a statement may
+    // store to both at once.
     if (plan.shared.size() == 2 && Chance(2)) {
       Append(block, statements_.Map(plan.shared, Update::kAssign));
       make_.readable.insert(make_.readable.end(), plan.shared.begin(),

@@ -31,22 +31,22 @@ namespace ember::loops {
 struct RandomNestOptions {
   int maximum_phases = 3;
   int maximum_depth = 3;  // largest depth of an expression
-  // Only operations that every back end must compute bit for bit: no
+  // Makes only operations that every back end must compute bit for bit: no
   // transcendental functions and powers; sums of floats only if they are exact
   // in every order, with and without fused multiply-adds.
   bool exact = true;
-  // Use mod and rem of floats, which back ends may decline.
+  // Makes mod and rem of floats, which back ends may decline.
   bool float_remainders = true;
-  // Cast bits of integers to floats. Most of those are subnormal, and devices
-  // may take them for zero.
+  // Casts bits of integers to floats. Most of those are subnormal, and devices
+  // may treat them as zero.
   bool bits_as_floats = true;
-  // Simplify expressions as they are made.
+  // Simplifies expressions as they are made.
   bool simplify = true;
-  // False: leave out some conditions and checks that accesses need, which the
-  // verifier has to find.
+  // If false, leaves out some conditions and checks that accesses need, which
+  // the verifier has to find.
   bool guarded = true;
-  // Sizes and types of the products of matrix loops. Empty: no matrix loops,
-  // which devices may lack. nullopt: any products.
+  // Sizes and types of the products of matrix loops. Empty: there are no matrix
+  // loops, which devices may lack. nullopt: any products.
   std::optional<std::vector<MatrixType>> matrices;
 };
 
@@ -54,7 +54,8 @@ struct RandomNest {
   uint64_t seed = 0;
   LoopNest nest;
   std::vector<int64_t> parameters;
-  std::vector<int64_t> element_counts;  // elements of each input and output
+  // number of elements of each input and output
+  std::vector<int64_t> element_counts;
 
   // Returns memory for inputs and outputs, in order. Its contents are random,
   // but the same at each call.
@@ -63,8 +64,9 @@ struct RandomNest {
 
 RandomNest MakeRandomNest(uint64_t seed, const RandomNestOptions& options);
 
-// Describes the first place where the outputs differ. Empty if they are equal
-// bit for bit, where all NaNs are equal and both zeros are equal.
+// Returns a description of the first place where the outputs differ. Empty if
+// they are equal bit for bit, where all NaNs are equal and both zeros are
+// equal.
 std::string FirstDifference(const RandomNest& random,
                             const std::vector<std::vector<uint8_t>>& expected,
                             const std::vector<std::vector<uint8_t>>& actual);

@@ -18,7 +18,7 @@ std::string Replay(const RandomNest& random) {
          " bazel run //jit/loops:random_nest_test\n" + ToText(random.nest);
 }
 
-// Options depend on the seed.
+// Makes a random nest with options that depend on the seed.
 RandomNest Make(uint64_t seed) {
   return MakeRandomNest(seed,
                         {.exact = seed % 3 != 0, .simplify = seed % 2 == 0});
@@ -107,7 +107,8 @@ TEST(RandomNestTest, VerifierIsSound) {
       for (int64_t& parameter : parameters) {
         parameter = std::max<int64_t>(0, parameter + change);
       }
-      // Large enough for these parameters too; the contents do not matter.
+      // Buffers are made large enough for other parameters; their contents do
+      // not matter.
       auto buffers = random.MakeBuffers();
       for (auto& buffer : buffers) buffer.resize(64 * buffer.size() + 65536);
       const Status ran =
@@ -139,7 +140,7 @@ TEST(RandomNestTest, CoversTheInstructionTable) {
   for (int i = static_cast<int>(tensor::Opcode::kPad); i < tensor::kOpcodeCount;
        ++i) {
     const tensor::Opcode opcode = static_cast<tensor::Opcode>(i);
-    // These are written as types, without a name.
+    // Casts and bitcasts are written as types, without a name.
     if (opcode == tensor::Opcode::kCast || opcode == tensor::Opcode::kBitcast) {
       continue;
     }

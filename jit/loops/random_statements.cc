@@ -14,9 +14,9 @@ using tensor::Update;
 
 namespace {
 
-// Sums of more SmallValues than this may round in bf16.
+// Largest number of SmallValues whose sum is exact in bf16.
 constexpr int64_t kSmallSum = 16;
-// Sums of more products of two SmallValues than this may round in f32.
+// Largest number of products of two SmallValues whose sum is exact in f32.
 constexpr int64_t kSmallProductSum = 1000;
 
 // True if sums of small values are exact in the type in every order. Floats of
@@ -34,8 +34,8 @@ Update RandomStatements::AnyUpdate(DType type) {
   return static_cast<Update>(Below(5));
 }
 
-// Dims of the buffer that loops run over. Sometimes one of them becomes an
-// invocation loop.
+// Returns the dims of the buffer that loops run over. Sometimes one of them
+// becomes an invocation loop.
 std::vector<RandomDim> RandomStatements::DimsOf(const RandomBuffer& buffer) {
   std::vector<RandomDim> dims;
   for (size_t i = buffer.own_rows; i < buffer.extents.size(); ++i) {
@@ -53,7 +53,7 @@ std::vector<RandomDim> RandomStatements::DimsOf(const RandomBuffer& buffer) {
 
 // Makes loops over the dims that store to the buffers. Bodies of invocation
 // loops may not read buffers that other invocations store to, nor registers
-// that hold nothing there.
+// that have no contents there.
 Block RandomStatements::Over(const std::vector<RandomDim>& dims,
                              const std::vector<RandomBuffer>& stored,
                              const RandomLoops::MakeBody& make_body) {
@@ -129,8 +129,8 @@ Block RandomStatements::Map(const std::vector<RandomBuffer>& buffers,
     std::vector<Store> stores;
     for (const RandomBuffer& buffer : buffers) {
       NodeId value = make_.Value(buffer.type, options_.maximum_depth);
-      // A back end may fuse a product with the sum, so the value may not be a
-      // product.
+      // The value of a float sum may not be a product, because a back end may
+      // fuse it with the sum.
       if (update == Update::kAdd && options_.exact && IsFloat(buffer.type)) {
         value = make_.Make(Opcode::kAbsolute, buffer.type, {value});
       }
@@ -189,7 +189,8 @@ Block RandomStatements::Scatter(const RandomBuffer& buffer) {
                                    : loops_.Over(dims, make_body);
 }
 
-// All invocations of a loop update each element together.
+// Makes a combining loop, all of whose invocations update each element
+// together.
 Block RandomStatements::Combine(const RandomBuffer& buffer) {
   const DType type = buffer.type;
   const bool is_float = IsFloat(type);
@@ -202,7 +203,7 @@ Block RandomStatements::Combine(const RandomBuffer& buffer) {
   for (RandomDim& dim : dims) dim.in_invocations = false;
   Block block;
   if (is_float) {
-    // Starts from 1, for which sums are exact.
+    // The sums start from 1, so that they are exact.
     block = loops_.Over(dims, [&](const Indices& indices) {
       const NodeId start = make_.Make(Opcode::kCast, type, {Integer(1)});
       return BlockOf(
@@ -221,8 +222,8 @@ Block RandomStatements::Combine(const RandomBuffer& buffer) {
         loops_.Loop(LoopKind::kInvocation, extent, [&](NodeId invocation) {
           NodeId value =
               is_float ? make_.SmallValue(type) : make_.Value(type, 2);
-          // The loop may contain nothing else, so the value may not need
-          // guards.
+          // A combining loop may contain nothing else, so a value that needs
+          // guards is not used.
           if (make_.NeedsGuards()) {
             make_.Guarded({});
             value = make_.Make(Opcode::kCast, type, {invocation});
@@ -256,7 +257,7 @@ Block RandomStatements::Reduce(const RandomBuffer& buffer) {
   return ReduceExactly(buffer, dims, steps);
 }
 
-// Reduces floats: small integers, starting from one.
+// Reduces floats to exact sums: of small integers, starting from one.
 Block RandomStatements::ReduceExactly(const RandomBuffer& buffer,
                                       const std::vector<RandomDim>& dims,
                                       int64_t steps) {

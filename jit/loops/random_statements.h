@@ -12,8 +12,8 @@
 
 namespace ember::loops {
 
-// Expressions read the buffers in RandomExpressions::readable. A block may be
-// empty if no statement fits.
+// Makes statements whose expressions read the buffers in
+// RandomExpressions::readable. A block may be empty if no statement fits.
 class RandomStatements {
  public:
   RandomStatements(const RandomNestOptions& options, RandomExpressions& make,
@@ -30,8 +30,8 @@ class RandomStatements {
   Block Map(const std::vector<RandomBuffer>& buffers, tensor::Update update);
   // Stores values whose sums are exact (RandomExpressions::SmallValue).
   Block FillSmall(const RandomBuffer& buffer);
-  // Updates each element several times, or by all invocations of a loop
-  // together.
+  // Makes statements that update each element several times, one after the
+  // other or by all invocations of a loop together.
   Block Reduce(const RandomBuffer& buffer);
   // Adds short sums of products to an i32 buffer, if there are inputs that can
   // be factors.
@@ -39,7 +39,8 @@ class RandomStatements {
 
   // --- some elements ---
 
-  // Updates elements in any order, or stores to elements one after the other.
+  // Makes a statement that updates elements in any order, or stores to elements
+  // one after the other.
   Block Scatter(const RandomBuffer& buffer);
 
  private:

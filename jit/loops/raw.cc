@@ -15,7 +15,7 @@ namespace {
 
 int BitsOf(DType type) { return 8 * DTypeByteSize(type); }
 
-// A value that no code may rely on.
+// Returns a value that no code may rely on.
 uint64_t Unspecified(DType type) {
   return tensor::IntegerToBits(0x5bad5bad5bad5bad, type);
 }
@@ -42,7 +42,8 @@ StatusOr<uint64_t> Divide(Opcode opcode, DType type, ScalarOperands operands) {
   return EvaluateScalar(opcode, type, type, operands);
 }
 
-// True if the cast changes nothing but the fraction of the number.
+// True if the cast from `bits` to `result` changes nothing but the fraction of
+// the number.
 bool IsCastExact(DType from, DType to, uint64_t bits, uint64_t result) {
   if (IsFloat(to)) {
     if (IsNan(bits, from)) return true;

@@ -40,10 +40,11 @@
 
 namespace ember::loops {
 
-// The immediate of a raw node.
+// The immediate that marks a node as raw.
 inline constexpr uint64_t kRaw = 1;
 
-// True if the table above has the instruction for these types.
+// True if the table at the top of this file has the instruction for these
+// types.
 bool HasRawForm(tensor::Opcode opcode, DType operand, DType result);
 
 // True if nodes of the opcode may be raw. The immediate of other nodes has

@@ -61,7 +61,7 @@ TEST(RawTest, VerifierRefusesWhatHasNoRawForm) {
   }
 }
 
-// True if the raw form gives the instruction's result.
+// True if the raw form gives the same result as the instruction.
 bool IsAsInstruction(Opcode opcode, DType operand, DType result, uint64_t a,
                      uint64_t b) {
   const StatusOr<uint64_t> raw = EvaluateRaw(opcode, operand, result, {a, b});

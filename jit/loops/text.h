@@ -23,10 +23,10 @@ std::string ToText(const LoopNest& nest);
 // are abbreviated: %t0.
 std::string ToText(const LoopNest& nest, NodeId expression);
 
-// Returns the keyword of a scope: "task".
+// Returns the keyword of a scope, for example "task".
 std::string_view ToText(MemoryScope scope);
 
-// Errors name the line and column. The nest is not verified.
+// Parses a nest, which is not verified. Errors name the line and column.
 StatusOr<LoopNest> Parse(std::string_view text);
 
 }  // namespace ember::loops

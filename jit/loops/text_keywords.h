@@ -6,7 +6,7 @@
 
 namespace ember::loops {
 
-// Indexed by LoopKind and MemoryScope.
+// Keywords of loops and of buffers, indexed by LoopKind and MemoryScope.
 inline constexpr std::string_view kLoopKeywords[] = {
     "for", "unroll", "vector", "invocation", "dot", "subgroup", "matrix"};
 inline constexpr std::string_view kScopeKeywords[] = {

@@ -11,10 +11,11 @@
 
 namespace ember::loops {
 
-// Returns the text with each `from` replaced. Does not search the replacements.
+// Returns the text with each `from` replaced by `to`. Does not search the
+// replacements.
 std::string Replaced(std::string text, const std::string& from,
                      const std::string& to);
-// Performs the replacements one after the other.
+// Returns the text after several replacements, done one after the other.
 std::string Replaced(
     std::string text,
     const std::vector<std::pair<std::string, std::string>>& all);

@@ -7,7 +7,8 @@
 namespace ember::loops {
 namespace {
 
-// The texts are in the form that ToText gives.
+// Expects that parsing and printing the text gives the same text, which must be
+// in the form that ToText gives.
 void ExpectRoundTrip(const std::string& text) {
   const StatusOr<LoopNest> parsed = Parse(text);
   ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << text;

@@ -41,7 +41,8 @@ enum class Binder : uint8_t {
   kUnrolled,
   kVector,
   kInvocation,  // an invocation or subgroup loop
-  kMatrix       // checked like an unrolled loop; matrix_rules.h checks the rest
+  // checked like an unrolled loop; matrix_rules.h checks the other rules
+  kMatrix
 };
 
 Status Error(std::string message) {
@@ -120,7 +121,8 @@ class Verifier {
                   in_vector_ ? "a vector" : "an invocation", " loop"}));
     }
     const size_t mark = facts_.Mark();
-    // An earlier iteration may have performed the stores of the body.
+    // An earlier iteration may have performed the stores of the body, so facts
+    // about these buffers are dropped.
     ForgetStores(body);
     bound_.emplace(variable, binder);
     facts_.AssumeIterates(variable);
@@ -137,8 +139,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Registers that live only for one value of the loop hold nothing when it
-  // begins. Those that the loop stores to hold nothing after it.
+  // Registers that live only for one value of the loop have no contents when it
+  // begins. Those that the loop stores to have none after it.
   Status CheckInvocations(NodeId variable, const Block& body) {
     const std::vector<bool> stored = StoredIn(nest_, body);
     std::vector<bool> before = has_value_;
@@ -242,7 +244,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // The expressions of a dot loop are checked like those of any loop.
+  // Checks the form of a dot loop. Its expressions are checked like those of
+  // any loop.
   Status CheckDot(const Statement& loop) {
     const bool is_dot = loop.loop == LoopKind::kDot &&
                         nest_.pool[loop.variable].opcode == Opcode::kAxis;
@@ -354,7 +357,7 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks updates of one element by all invocations of the loop around.
+  // Checks updates of one element by all invocations of the surrounding loop.
   Status CheckCombining(const Statement& statement) {
     for (const Store& store : statement.stores) {
       if (store.update == Update::kAssign ||
@@ -430,7 +433,8 @@ class Verifier {
 
   // --- expressions ---
 
-  // Types come first: all other checks rely on them.
+  // Checks the expressions of a statement. Types are checked first, because all
+  // other checks rely on them.
   Status CheckExpressions(std::span<const NodeId> roots) {
     const std::vector<NodeId> nodes = NodesUnder(nest_.pool, roots);
     for (NodeId id : nodes) {
@@ -495,7 +499,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks the first index of registers that each invocation has its own of.
+  // Checks the first index of registers of which each invocation has its own
+  // part.
   Status CheckInvocationIndex(NodeId index, NodeId extent) const {
     const std::optional<int64_t> wanted = nest_.pool.IntegerConstant(extent);
     const bool fits =
@@ -545,14 +550,20 @@ class Verifier {
   bool in_prologue_ = false;
   bool in_vector_ = false;
   int nesting_ = 0;
-  std::unordered_map<NodeId, Binder> bound_;  // variables of the loops around
-  std::unordered_set<uint64_t> numbers_;      // numbers of the bound variables
-  std::unordered_set<NodeId> has_types_;      // nodes whose types are right
-  std::optional<NodeId> invocation_;  // variable of the invocation loop around
-  bool combines_ = false;  // the innermost loop around is a combining loop
-  // Per buffer: it is an input, or was stored to before.
+  // variables of the surrounding loops
+  std::unordered_map<NodeId, Binder> bound_;
+  // numbers of the variables that are bound here
+  std::unordered_set<uint64_t> numbers_;
+  // nodes whose types were checked and are right
+  std::unordered_set<NodeId> has_types_;
+  // variable of the surrounding invocation loop
+  std::optional<NodeId> invocation_;
+  // true if the innermost surrounding loop is a combining loop
+  bool combines_ = false;
+  // For each buffer: true if it is an input, or was stored to before.
   std::vector<bool> has_value_;
-  // Per buffer: it is a register buffer with elements of each invocation.
+  // For each buffer: true if it is a register buffer of which each invocation
+  // has its own elements.
   const std::vector<bool> per_invocation_;
 };
 

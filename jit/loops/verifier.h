@@ -71,8 +71,8 @@
 
 namespace ember::loops {
 
-// Returns kInvalidArgument with one line: "loops @name: phase 1: ...: expected
-// ..., found ...".
+// Verifies the nest. Returns kInvalidArgument with one line: "loops @name:
+// phase 1: ...: expected ..., found ...".
 Status Verify(const LoopNest& nest);
 
 }  // namespace ember::loops

@@ -20,8 +20,8 @@ using tensor::Node;
 using tensor::Opcode;
 using tensor::TypeFault;
 
-// Largest number of elements of all invocations together. Elements per
-// invocation are counted later, where accesses are known.
+// Largest number of elements of a register buffer, of all invocations together.
+// Elements per invocation are counted later, where accesses are known.
 constexpr int64_t kMaxElements = kMaxRegisterElements * kMaxRegisterElements;
 
 Status Error(std::string message) {
@@ -57,7 +57,8 @@ Status CheckNames(const LoopNest& nest) {
   return OkStatus();
 }
 
-// Rank in the order of buffers: inputs, outputs, others.
+// Returns the rank of the scope in the order of buffers: inputs, outputs,
+// others.
 int OrderOf(MemoryScope scope) {
   if (scope == MemoryScope::kInput) return 0;
   return scope == MemoryScope::kOutput ? 1 : 2;

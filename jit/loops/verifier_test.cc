@@ -1,5 +1,5 @@
-// Tests errors of nests that no text can express. tests/cases/verifier holds
-// the others.
+// Tests errors of nests that no text can express. tests/cases/verifier has the
+// other errors.
 #include "jit/loops/verifier.h"
 
 #include <string>

@@ -19,7 +19,7 @@ std::string ErrorOf(const std::string& text);
 // Returns a nest with some buffers and one phase of 4 tasks t with this body.
 std::string WithBody(const std::string& body);
 
-// Returns the error without its context.
+// Returns the error without the context at its begin.
 std::string WithoutContext(std::string error,
                            std::string_view context = "loops @t: phase 0: ");
 // Returns the error of WithBody(body), without the context.

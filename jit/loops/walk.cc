@@ -18,7 +18,7 @@ NodeId ExtentOf(const ExpressionPool& pool, NodeId variable) {
   return pool[variable].operands[0];
 }
 
-// Not recursive, because chains of nodes may be long.
+// The walk is not recursive, because chains of nodes may be long.
 std::vector<NodeId> NodesUnder(const ExpressionPool& pool,
                                std::span<const NodeId> roots) {
   std::vector<NodeId> order;

@@ -35,8 +35,9 @@ NodeId ExtentOf(const tensor::ExpressionPool& pool, NodeId variable);
 std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
                             const Statement& statement);
 
-// True if the statement is a loop over invocations or over their subgroups. The
-// second is true if the block contains such a loop at any depth.
+// IsInvocationLoop is true if the statement is a loop over invocations or over
+// their subgroups. HasInvocationLoop is true if the block contains such a loop
+// at any depth.
 bool IsInvocationLoop(const Statement& statement);
 bool HasInvocationLoop(const Block& block);
 

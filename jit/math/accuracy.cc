@@ -14,7 +14,7 @@ Expansion::Expansion(Opcode opcode, DType type,
   const bool is_binary = tensor::RegisterOperandCount(opcode) == 2;
   std::vector<NodeId> operands;
   for (uint32_t i = 0; i < 2; ++i) {
-    // A load is an unknown value.
+    // A load represents an operand whose value is not known.
     const NodeId unknown = pool_.Intern(Opcode::kLoad, type, {}, 0, 1, i);
     position_of_.resize(unknown + 1);
     position_of_[unknown] = steps_.size();

@@ -22,8 +22,8 @@ namespace ember::jit {
 
 class Expansion {
  public:
-  // Expands the instruction. If `constant` is given (as bits), the second
-  // operand is that constant.
+  // Expands the instruction. constant: if given (as bits), the second operand
+  // is this constant.
   Expansion(tensor::Opcode opcode, DType type,
             std::optional<uint64_t> constant = std::nullopt);
 
@@ -48,9 +48,10 @@ class Expansion {
 
   tensor::ExpressionPool pool_;
   std::vector<Step> steps_;
-  size_t root_ = 0;  // the step that is the result
-  std::vector<std::optional<size_t>> position_of_;  // position of a node's step
-  // Results of the steps; constants are set at the beginning.
+  size_t root_ = 0;  // number of the step that is the result
+  // number of each node's step
+  std::vector<std::optional<size_t>> position_of_;
+  // Results of the steps; those of constants are set at the beginning.
   std::vector<uint64_t> values_;
 };
 

@@ -6,11 +6,11 @@
 namespace ember::jit {
 namespace {
 
-// |x| < 0.9: x + x P(x^2), else 1 - 2^(|x| P(|x|)). Both polynomials have the
-// same degree, so one evaluation is enough, with coefficients chosen at run
-// time.
+// Returns erf x: for |x| < 0.9 x + x P(x^2), else 1 - 2^(|x| P(|x|)). Both
+// polynomials have the same degree, so one evaluation is enough, with
+// coefficients chosen at run time.
 Term ErfF32(Term x) {
-  const Term a = AtMost(Absolute(x), 4);  // from here on the result rounds to 1
+  const Term a = AtMost(Absolute(x), 4);  // for larger x the result rounds to 1
   const Term is_near = a < 0.9;
   const Term position = Select(is_near, a * a, a);
   const auto coefficient = [&](size_t i) {
@@ -24,8 +24,8 @@ Term ErfF32(Term x) {
   return WithSign(result, x);
 }
 
-// |x| < 1: x + x P(x^2); else 1 - erfc|x|, where
-// erfc a = e^(-a^2) P((a - 3) / (a + 3)).
+// Returns erf x: for |x| < 1 x + x P(x^2); else 1 - erfc|x|, where erfc a =
+// e^(-a^2) P((a - 3) / (a + 3)).
 Term ErfF64(Term x) {
   const Term a = Absolute(x);
   const Term z = x * x;

@@ -20,7 +20,8 @@ bool IsTranscendental(Opcode opcode) {
   }
 }
 
-// a and b: f32 or f64. If the function has one operand, b is a.
+// Returns the expansion of a function of f32 or f64. If the function has one
+// operand, b is a.
 Term ExpandFloat(Opcode opcode, Term a, Term b) {
   switch (opcode) {
     case Opcode::kExp:

@@ -22,7 +22,7 @@
 
 namespace ember::jit {
 
-// The instructions of floats that are replaced. Rows: (name).
+// The instructions on floats that expansions replace. Rows: (name).
 // clang-format off
 #define EMBER_FOR_EACH_EXPANDED(row) \
   row(Exp) row(Log) row(Log1p) row(Expm1) row(Sin) row(Cos) row(Tan) \

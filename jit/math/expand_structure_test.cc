@@ -79,7 +79,8 @@ TEST(Expand, UsesOnlyInstructionsThatRemain) {
           EXPECT_FALSE(expansion.Uses(other)) << Name(opcode) << Name(other);
         }
       });
-      // These would call functions of a library.
+      // An expansion must not contain these, for which LLVM would call
+      // functions of a library.
       EXPECT_FALSE(expansion.Uses(Opcode::kModulo)) << Name(opcode);
       EXPECT_FALSE(expansion.Uses(Opcode::kRemainder)) << Name(opcode);
     }

@@ -30,8 +30,10 @@ namespace {
 using tensor::Opcode;
 
 uint64_t seed = 1;
-int points_per_binade = 12;  // f32; f64 has eight times as many binades
-uint64_t every = 0;  // if not 0, unary functions get every n-th f32 as well
+// number of points in a binade of f32; f64 has eight times as many binades
+int points_per_binade = 12;
+// n: unary functions also get every n-th f32; 0: they do not
+uint64_t every = 0;
 
 // --- the functions and their bounds ---
 
@@ -42,10 +44,10 @@ struct Bounds {
 
 struct UnaryCase {
   Opcode opcode;
-  Bounds bounds;  // in ULP
+  Bounds bounds;  // largest errors, in ULP
   double (*f32)(double);
   long double (*f64)(long double);
-  // The bounds hold for arguments of at most this magnitude.
+  // Largest magnitude of arguments for which the bounds hold.
   double f32_range = INFINITY;
   double f64_range = INFINITY;
 };
@@ -239,8 +241,8 @@ TEST(Expand, NarrowFloatsRoundOnce) {
             tensor::BitsToDouble(tensor::DoubleToBits(expected, type), type);
         if (found == rounded || (std::isnan(found) && std::isnan(rounded)))
           continue;
-        // If the result is the other neighbour, both must be about equally
-        // near.
+        // The result may be the other neighbour of the true value if both are
+        // about equally near.
         ASSERT_TRUE(std::isfinite(found) && std::isfinite(expected)) << x;
         const int exponent =
             std::max(std::ilogb(expected) - digits + 1, lowest);

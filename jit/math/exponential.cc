@@ -15,7 +15,7 @@ namespace {
 struct Reduced {
   Term bits;  // n + bias in the lowest bits, zeros above up to the exponent
   Term r;
-  Term rest;  // the part of r that rounding loses
+  Term rest;  // the part of r that was lost by rounding
 };
 
 Reduced ReduceByLog2(Term x, int bias) {
@@ -30,7 +30,7 @@ Reduced ReduceByLog2(Term x, int bias) {
   return {AsBits(sum), r, (high - r) - low};
 }
 
-// e^r - 1 - r: the series from r^2 / 2 on.
+// Returns e^r - 1 - r: the series from r^2 / 2 on.
 Term Curve(Term r) {
   return r * r * Polynomial(r, Pick(r, kExpm1F32, kExpm1F64));
 }
@@ -40,9 +40,9 @@ Term PowerOfTwo(Term biased_exponent, Term x) {
   return AsFloat(biased_exponent << FormatOf(x).mantissa_bits);
 }
 
-// 2^(n + shift) * e^r in two steps. The first power of 2 is always a normal
-// number. The product with the second rounds only if the result is subnormal or
-// infinite.
+// Returns 2^(n + shift) * e^r in two steps. The first power of 2 is always a
+// normal number. The product with the second rounds only if the result is
+// subnormal or infinite.
 Term ScaledExp(Term x, int shift) {
   const Reduced reduced = ReduceByLog2(x, 2 * FormatOf(x).bias + shift);
   const Term half = reduced.bits >> 1;
@@ -75,7 +75,8 @@ Term Exp2OfSmall(Term x) {
   return power * PowerOfTwo(AsBits(sum), x);
 }
 
-// 2^n (r + s) + (2^n - 1). The largest terms are added first.
+// Returns e^x - 1 as 2^n (r + s) + (2^n - 1). The largest terms are added
+// first.
 Term Expm1OfSmall(Term x) {
   const Reduced reduced = ReduceByLog2(x, FormatOf(x).bias);
   const Term power = PowerOfTwo(reduced.bits, x);
@@ -83,9 +84,9 @@ Term Expm1OfSmall(Term x) {
   return (power * reduced.r + (power - 1.0)) + power * s;
 }
 
-// Computes half the result, so that 2^(n-1) does not overflow, and doubles it.
-// Tiny x are returned as they are: halving would lose the low bits of subnormal
-// numbers and the sign of 0.
+// Returns expm1 x. Computes half the result, so that 2^(n-1) does not overflow,
+// and doubles it. Tiny x are returned as they are: halving would lose the low
+// bits of subnormal numbers and the sign of 0.
 Term ExpandExpm1(Term x) {
   const Term bounded = AtMost(AtLeast(x, Pick(x, -20, -40)), Pick(x, 89, 710));
   const Reduced reduced = ReduceByLog2(bounded, FormatOf(x).bias - 1);

@@ -7,52 +7,53 @@
 
 namespace ember::jit {
 
-// exponential.cc
+// Functions that exponential.cc defines:
 Term ExpandExp(Term x);
 Term ExpandExpm1(Term x);
-// e^x / 2, which overflows later than e^x. x: 0 or more.
+// Returns e^x / 2, which overflows later than e^x. x: 0 or more.
 Term HalfExp(Term x);
-// e^x for x from -80 to 80.
+// Returns e^x for x from -80 to 80.
 Term ExpOfSmall(Term x);
-// 2^x for x from -120 to 120.
+// Returns 2^x for x from -120 to 120.
 Term Exp2OfSmall(Term x);
-// e^x - 1 for x from -80 to 80. The sign of 0 is lost.
+// Returns e^x - 1 for x from -80 to 80. The sign of 0 is lost.
 Term Expm1OfSmall(Term x);
 
-// logarithm.cc
+// Functions that logarithm.cc defines:
 Term ExpandLog(Term x);
 Term ExpandLog1p(Term x);
-// x = m * 2^exponent with m from low to 2 low; x must be positive and normal,
-// low between 1/2 and 1.
+// The form x = m * 2^exponent of a number, with m from `low` to 2 `low`. x must
+// be positive and normal, and `low` between 1/2 and 1.
 struct Mantissa {
   Term m;
   Term exponent;  // the exponent as a float
-  // The biased exponent, at the place of a float's exponent.
+  // The biased exponent, in the bits where a float has its exponent.
   Term exponent_bits;
 };
 Mantissa SplitMantissa(Term x, double low, Term exponent_bias);
-// The exponent_bias of SplitMantissa for an x that was not scaled.
+// Returns the exponent_bias of SplitMantissa for an x that Normalize has not
+// scaled.
 double ExponentBias(Term x);
-// x, or x * 2^mantissa_bits if it is subnormal, and the exponent bias to use
-// then.
+// A normal number: x, or x * 2^mantissa_bits if x is subnormal; and the
+// exponent bias to use with it.
 struct Normalized {
   Term x;
   Term exponent_bias;
 };
 Normalized Normalize(Term x);
 
-// trigonometric.cc
+// Functions that trigonometric.cc defines:
 Term ExpandSin(Term x);
 Term ExpandCos(Term x);
 Term ExpandTan(Term x);
 
-// inverse_trigonometric.cc
+// Functions that inverse_trigonometric.cc defines:
 Term ExpandAsin(Term x);
 Term ExpandAcos(Term x);
 Term ExpandAtan(Term x);
 Term ExpandAtan2(Term y, Term x);
 
-// hyperbolic.cc
+// Functions that hyperbolic.cc defines:
 Term ExpandSinh(Term x);
 Term ExpandCosh(Term x);
 Term ExpandTanh(Term x);
@@ -60,12 +61,12 @@ Term ExpandAsinh(Term x);
 Term ExpandAcosh(Term x);
 Term ExpandAtanh(Term x);
 
-// error_function.cc
+// Functions that error_function.cc defines:
 Term ExpandErf(Term x);
 
-// power.cc
-Term ExpandPower(Term x, Term y);         // f32, f64
-Term ExpandIntegerPower(Term x, Term y);  // every integer type
+// Functions that power.cc defines:
+Term ExpandPower(Term x, Term y);         // for f32 and f64
+Term ExpandIntegerPower(Term x, Term y);  // for every integer type
 
 }  // namespace ember::jit
 

@@ -9,12 +9,13 @@ namespace ember::jit {
 namespace {
 
 constexpr double kLog2 = 0x1.62e42fefa39efp-1;
-// Above this, a + sqrt(a^2 + 1) rounds to 2 a, and a * a could overflow.
+// For numbers above this one, a + sqrt(a^2 + 1) rounds to 2 a, and a * a could
+// overflow.
 constexpr double kLarge = 0x1p60;
 
 }  // namespace
 
-// |x| < 1: x + x^3 P(x^2), else (e^|x| - e^-|x|) / 2.
+// Returns sinh x: for |x| < 1 x + x^3 P(x^2), else (e^|x| - e^-|x|) / 2.
 Term ExpandSinh(Term x) {
   const Term a = Absolute(x);
   const Term z = x * x;
@@ -28,9 +29,9 @@ Term ExpandCosh(Term x) {
   return half + 0.25 / half;
 }
 
-// q = e / (e + 2) with e = exp(2 |x|) - 1. (With exp(-2 |x|), errors of e would
-// count twice where the result is near 1.) For smaller e, e / 2 - q e / 2 is
-// more exact, because the rounding of e + 2 matters less in it.
+// Returns tanh x = q = e / (e + 2) with e = exp(2 |x|) - 1. (With exp(-2 |x|),
+// errors of e would count twice where the result is near 1.) For smaller e, e /
+// 2 - q e / 2 is more exact, because the rounding of e + 2 matters less in it.
 Term ExpandTanh(Term x) {
   const Term a = Absolute(x);
   const Term e = Expm1OfSmall(AtMost(a + a, Pick(x, 20, 44)));
@@ -40,7 +41,8 @@ Term ExpandTanh(Term x) {
   return WithSign(result, x);
 }
 
-// log(a + sqrt(a^2 + 1)) = log1p(a + a^2 / (1 + sqrt(a^2 + 1))).
+// Returns asinh a = log(a + sqrt(a^2 + 1)) = log1p(a + a^2 / (1 + sqrt(a^2 +
+// 1))).
 Term ExpandAsinh(Term x) {
   const Term a = Absolute(x);
   const Term is_large = kLarge < a;
@@ -50,7 +52,8 @@ Term ExpandAsinh(Term x) {
   return WithSign(Select(is_large, logarithm + kLog2, logarithm), x);
 }
 
-// log(x + sqrt(x^2 - 1)) = log1p(t + sqrt(2 t + t^2)) with t = x - 1.
+// Returns acosh x = log(x + sqrt(x^2 - 1)) = log1p(t + sqrt(2 t + t^2)) with t
+// = x - 1.
 Term ExpandAcosh(Term x) {
   const Term is_large = kLarge < x;
   const Term t = x - 1.0;
@@ -60,7 +63,7 @@ Term ExpandAcosh(Term x) {
   return Select(x < 1.0, std::numeric_limits<double>::quiet_NaN(), result);
 }
 
-// log((1 + a) / (1 - a)) / 2 = log1p(2 a / (1 - a)) / 2.
+// Returns atanh a = log((1 + a) / (1 - a)) / 2 = log1p(2 a / (1 - a)) / 2.
 Term ExpandAtanh(Term x) {
   const Term a = Absolute(x);
   return WithSign(ExpandLog1p((a + a) / (1.0 - a)) * 0.5, x);

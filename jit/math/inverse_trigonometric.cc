@@ -11,14 +11,15 @@ constexpr double kPi = 0x1.921fb54442d18p1;
 // Returns the part of a multiple of pi that is lost when it is rounded to the
 // type.
 double LostOf(Term x, double multiple) {
-  constexpr double kLostF64 = 0x1.1a62633145c07p-53;  // pi minus kPi
+  // the difference between pi and kPi
+  constexpr double kLostF64 = 0x1.1a62633145c07p-53;
   const double exact = multiple * kPi;
   return x.is_f32() ? exact - static_cast<double>(static_cast<float>(exact))
                     : multiple * kLostF64;
 }
 
-// A constant multiple of pi, chosen at run time, and the part that its rounding
-// loses.
+// A constant multiple of pi, chosen at run time: the rounded value, and the
+// part that is lost by rounding.
 struct Multiple {
   Term high;
   Term low;
@@ -33,7 +34,7 @@ Term Plus(Multiple multiple, Term a) {
   return multiple.high + (a + multiple.low);
 }
 
-// asin of the smaller number that this identity leads to:
+// asin of a number, reduced to asin of a smaller one by this identity:
 //   asin a = pi / 2 - 2 asin sqrt((1 - a) / 2)   for a > 0.55.
 struct ArcSine {
   Term is_large;
@@ -48,8 +49,8 @@ ArcSine ReducedArcSine(Term a) {
   return {is_large, s + s * cubic};
 }
 
-// base + atan t for |t| up to sqrt 2 - 1. These identities reduce larger
-// arguments:
+// Returns base + atan t for |t| up to sqrt 2 - 1. These identities reduce
+// larger arguments:
 //   atan q = pi / 2 + atan(-1 / q)            for q > 1 + sqrt 2
 //   atan q = pi / 4 + atan((q - 1) / (q + 1)) for q > sqrt 2 - 1
 Term ArcTangent(Term t, Multiple base) {
@@ -70,7 +71,8 @@ Term ExpandAsin(Term x) {
   return WithSign(Select(arc.is_large, large, arc.value), x);
 }
 
-// pi / 2 - asin x; for large |x| 2 asin(...), or pi minus that.
+// Returns acos x = pi / 2 - asin x; for large |x| 2 asin(...), or pi minus
+// that.
 Term ExpandAcos(Term x) {
   const ArcSine arc = ReducedArcSine(Absolute(x));
   const Term magnitude = Select(arc.is_large, arc.value * 2.0, -arc.value);
@@ -92,9 +94,8 @@ Term ExpandAtan(Term x) {
   return WithSign(ArcTangent(dividend / divisor, base), x);
 }
 
-// Computes the angle within its half quadrant from the smaller and the larger
-// of
-// |x| and |y|. Reflections give the other angles.
+// Returns atan2: the angle within its half quadrant, from the smaller and the
+// larger of |x| and |y|, and then reflected.
 Term ExpandAtan2(Term y, Term x) {
   const Term height = Absolute(y), width = Absolute(x);
   const Term is_steep = width < height;
@@ -108,7 +109,8 @@ Term ExpandAtan2(Term y, Term x) {
   const Term t = Select(is_medium, (q - 1.0) / (q + 1.0), q);
   const Term angle = ArcTangent(
       t, Choose(is_medium, MultipleOfPi(x, 0.25), MultipleOfPi(x, 0)));
-  const Term is_behind = SignOf(x) != AsBits(x).Bits(0);  // also true for -0
+  // true for x = -0, too
+  const Term is_behind = SignOf(x) != AsBits(x).Bits(0);
   const Multiple flat =
       Choose(is_behind, MultipleOfPi(x, 1), MultipleOfPi(x, 0));
   const Multiple base = Choose(is_steep, MultipleOfPi(x, 0.5), flat);

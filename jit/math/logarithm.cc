@@ -17,8 +17,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // 1/3, that of f64 to m from sqrt(1/2) to sqrt(2).
 double LowestMantissa(Term x) { return Pick(x, 2.0 / 3, std::sqrt(0.5)); }
 
-// log(1 + f) - f. f32 uses a polynomial in f. f64 uses one in s = f / (2 + f),
-// which is much shorter there.
+// Returns log(1 + f) - f. f32 uses a polynomial in f. f64 uses one in s = f /
+// (2 + f), which is much shorter there.
 Term LogLessArgument(Term f) {
   if (f.is_f32()) {
     const Term square = f * f;
@@ -85,15 +85,16 @@ Term ExpandLog(Term x) {
   return WithSpecialValues(x, result, 0);
 }
 
-// The logarithm of u = 1 + x. The part of 1 + x that rounding loses is scaled
-// like the mantissa of u and added to f.
+// Returns log1p x, the logarithm of u = 1 + x. The part of 1 + x that is lost
+// by rounding is scaled like the mantissa of u and added to f.
 Term ExpandLog1p(Term x) {
   const FloatFormat& format = FormatOf(x);
   const Term u = x + 1.0;
   const Term lost = x - (u - 1.0);
   const Mantissa split =
       SplitMantissa(u, LowestMantissa(x), x.Number(ExponentBias(x)));
-  // 2^(1-k). For the largest k it is 0, not infinite: there nothing is lost.
+  // The scale 2^(1-k). For the largest k it is 0, not infinite: in that case no
+  // part was lost.
   const uint64_t two_bits = tensor::DoubleToBits(2, x.type());
   const uint64_t bias_bits = static_cast<uint64_t>(format.bias)
                              << format.mantissa_bits;

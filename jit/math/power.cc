@@ -16,12 +16,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Sum {
-  Term high;  // has half of the bits
+  Term high;  // has half of the type's bits
   Term low;
 };
 
-// log2 of a positive finite number: with s = (m - 1) / (m + 1) and z = s^2,
-// log m = 2/3 s (3 + z + z^2 P(z)).
+// Returns log2 of a positive finite number: with s = (m - 1) / (m + 1) and z =
+// s^2, log m = 2/3 s (3 + z + z^2 P(z)).
 Sum Log2(Term x) {
   const Normalized normalized = Normalize(x);
   const auto [m, exponent, unused] =
@@ -43,7 +43,7 @@ Sum Log2(Term x) {
                     s_low * (s_high + s);
   const Term sum_high = UpperHalf((z_high + 3.0) + rest);
   const Term sum_low = rest - ((sum_high - 3.0) - z_high);
-  // s * sum, then 2 / (3 ln 2) times that.
+  // Computes s * sum, then 2 / (3 ln 2) times that.
   const Term product = s_high * sum_high;
   const Term product_rest = s_low * sum_high + sum_low * s;
   const Term high = UpperHalf(product + product_rest);
@@ -56,7 +56,7 @@ Sum Log2(Term x) {
   return {log_high, scaled_low - ((log_high - exponent) - scaled_high)};
 }
 
-// 2^(high + low), 0 or infinite beyond the range of the type.
+// Returns 2^(high + low); 0 or infinite beyond the range of the type.
 Term Exp2(Term high, Term low) {
   const FloatFormat& format = FormatOf(high);
   const double bound = Pick(high, 160, 1100);
@@ -64,7 +64,8 @@ Term Exp2(Term high, Term low) {
   const Term bounded = AtMost(AtLeast(high + low, -bound), bound);
   const Term sum = bounded + magic;
   const Term n = sum - magic;
-  // Beyond the bounds any r serves, except that it must not be too small.
+  // Any r serves where the exponent was limited to the bounds, except that it
+  // must not be too small.
   const Term r = AtLeast((high - n) + low, -1);
   const Term power = 1.0 + r * Polynomial(r, Pick(r, kExp2F32, kExp2F64));
   const Term bits = AsBits(sum);
@@ -74,10 +75,11 @@ Term Exp2(Term high, Term low) {
          AsFloat(other << format.mantissa_bits);
 }
 
-// |x|^y for y other than 0. Does not propagate a NaN in x.
+// Returns |x|^y for y other than 0. Does not propagate a NaN in x.
 Term PowerOfMagnitude(Term magnitude, Term y) {
   const Sum log = Log2(magnitude);
-  // Beyond this bound every power is 0 or infinite, except powers of 1.
+  // For exponents beyond this bound every power is 0 or infinite, except powers
+  // of 1.
   const double bound = Pick(y, 0x1p32, 0x1p64);
   const Term exponent = AtMost(AtLeast(y, -bound), bound);
   const Term y_high = UpperHalf(exponent);
@@ -90,7 +92,8 @@ Term PowerOfMagnitude(Term magnitude, Term y) {
   return Select(is_zero | is_infinite, extreme, finite);
 }
 
-// Constant exponents with a formula better than the general one.
+// Returns the power for a constant exponent if that has a better formula than
+// the general one; otherwise nothing.
 std::optional<Term> PowerOfConstant(Term x, Term y) {
   if (!y.pool().IsConstant(y.id())) return std::nullopt;
   const double exponent =
@@ -101,7 +104,8 @@ std::optional<Term> PowerOfConstant(Term x, Term y) {
   if (exponent == 3) return x * x * x;
   if (exponent == 4) return (x * x) * (x * x);
   if (exponent == -1) return 1.0 / x;
-  if (exponent == 0.5) {  // -0 gives 0, and -infinity gives infinity
+  // sqrt with other special values: -0 gives 0, and -infinity gives infinity
+  if (exponent == 0.5) {
     return Select(x == -kInfinity, kInfinity, Sqrt(x + 0.0));
   }
   return std::nullopt;
@@ -123,7 +127,8 @@ Term ExpandPower(Term x, Term y) {
   return Select((y == 0.0) | (x == 1.0), 1.0, or_nan);
 }
 
-// Exponentiation by squaring, one step for each bit of the exponent.
+// Returns an integer power by squaring, with one step for each bit of the
+// exponent.
 Term ExpandIntegerPower(Term x, Term y) {
   using tensor::Opcode;
   const int bits = 8 * DTypeByteSize(x.type());
@@ -136,7 +141,7 @@ Term ExpandIntegerPower(Term x, Term y) {
     if (i + 1 < steps) square = square * square;
   }
   if (!IsSigned(x.type())) return result;
-  // Negative y: 1 / x^|y|, which is not 0 only for 1 and -1.
+  // For negative y the power is 1 / x^|y|, which is not 0 only if x is 1 or -1.
   const Term minus_one = x.Bits(tensor::IntegerToBits(-1, x.type()));
   const Term is_odd = (y & 1) != zero;
   const Term of_minus_one = Select(is_odd, x, one);

@@ -89,45 +89,47 @@ Term Select(Term condition, double if_true, Term if_false);
 Term Select(Term condition, Term if_true, double if_false);
 Term Cast(Term a, DType type);
 
-// NaN stays NaN. Made of Select, because Minimum and Maximum define results for
-// NaN and zeros that one machine instruction does not give.
+// Return x, but at most or at least the limit. NaN stays NaN. They are made of
+// Select, because Minimum and Maximum define results for NaN and zeros that one
+// machine instruction does not give.
 Term AtMost(Term a, double limit);
 Term AtLeast(Term a, double limit);
 
-// c[0] + c[1] x + c[2] x^2 + ...
+// Returns c[0] + c[1] x + c[2] x^2 + ...
 Term Polynomial(Term x, std::span<const double> coefficients);
 
 // --- the bits of floats ---
 
 // The parts of the bits of f32 and f64 that the formulas need.
 struct FloatFormat {
-  DType bits;         // the unsigned type of this width
-  int mantissa_bits;  // 23, 52
-  int bias;           // 127, 1023
+  DType bits;         // the unsigned integer type of the float's width
+  int mantissa_bits;  // number of bits of the mantissa: 23, 52
+  int bias;           // bias of the exponent: 127, 1023
   uint64_t sign;
-  uint64_t mantissa;  // mask
+  uint64_t mantissa;  // mask of the mantissa
   // Mask of the upper half of the precision and of all bits above it; products
   // of two values masked with it are exact.
   uint64_t upper;
-  // 1.5 * 2^mantissa_bits: x + magic - magic rounds x to an integer, and the
-  // low bits of x + magic hold that integer
+  // The number 1.5 * 2^mantissa_bits: x + magic - magic rounds x to an integer,
+  // and the low bits of x + magic hold that integer.
   double integer_magic;
   double smallest_normal;
 };
 const FloatFormat& FormatOf(DType type);
 inline const FloatFormat& FormatOf(Term x) { return FormatOf(x.type()); }
 
-Term AsBits(Term x);      // bitcast from float to unsigned
-Term AsFloat(Term bits);  // the inverse of AsBits
-// x without the lower half of its bits: rounded towards zero
+Term AsBits(Term x);      // returns the bits of a float as an unsigned integer
+Term AsFloat(Term bits);  // returns the float that has these bits
+// Returns x without the lower half of its bits: rounded towards zero.
 Term UpperHalf(Term x);
-Term SignOf(Term x);               // the sign bit, as unsigned
-Term FlipSign(Term x, Term sign);  // sign: a result of SignOf
+Term SignOf(Term x);  // returns only the sign bit, as unsigned integer
+// returns x, negated if `sign` (from SignOf) is set
+Term FlipSign(Term x, Term sign);
 // Returns the magnitude with the sign of x. The magnitude must not have the
 // opposite sign of x.
 Term WithSign(Term magnitude, Term x);
 
-// Chooses one of two arrays by the type of x.
+// Returns one of two arrays, chosen by the type of x.
 template <size_t m, size_t n>
 std::span<const double> Pick(Term x, const double (&f32)[m],
                              const double (&f64)[n]) {

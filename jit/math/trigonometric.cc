@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kPi = 0x1.921fb54442d18p1;
 
-// Subtracts products one by one and collects the rounding errors.
+// A difference from which products are subtracted one by one, while the
+// rounding errors are collected.
 class Difference {
  public:
   explicit Difference(Term start) : value_(start), lost_(start) {}
@@ -30,7 +31,8 @@ class Difference {
     value_ = next;
   }
 
-  // The parentheses keep -0 as it is.
+  // Returns the difference minus the last product. The parentheses keep -0 as
+  // it is.
   Term Finish(Term last_product) const {
     return value_ - (last_product - lost_);
   }
@@ -41,13 +43,14 @@ class Difference {
   bool loses_ = false;
 };
 
-// x - n * (the sum of four parts), at most `bound`. Only arguments beyond the
-// documented range exceed the bound.
+// Returns x - n * (the sum of four parts), limited to `bound`. Only arguments
+// beyond the documented range exceed the bound.
 Term SubtractMultiple(Term x, Term n, std::span<const double> parts,
                       double bound) {
   Difference rest(x);
   if (x.is_f32()) {
-    constexpr double kMagic = 0x1.8p33;  // rounds to a multiple of 2^10
+    // adding this number rounds to a multiple of 2^10
+    constexpr double kMagic = 0x1.8p33;
     const Term high = (n + kMagic) - kMagic;
     const Term low = n - high;
     rest.SubtractExactly(high * parts[0]);
@@ -70,15 +73,16 @@ Term ParityAsSign(Term sum) {
   return AsBits(sum) << (FormatOf(sum).bits == DType::kU32 ? 31 : 63);
 }
 
-// r + c0 r^3 + c1 r^5 + ... The first coefficient is added separately: near pi
-// / 2 it matters most, and so it is rounded once less.
+// Returns r + c0 r^3 + c1 r^5 + ... The first coefficient is added separately:
+// near pi / 2 it matters most, and so it is rounded once less.
 Term OddSeries(Term r, std::span<const double> coefficients) {
   const Term z = r * r;
   const Term rest = Polynomial(z, coefficients.subspan(1));
   return r + r * (z * coefficients[0] + (z * z) * rest);
 }
 
-constexpr double kSinBound = 1.68;  // the end of the polynomial's fit
+// the end of the range that the polynomial is fitted to
+constexpr double kSinBound = 1.68;
 
 Term SinOfReduced(Term r) { return OddSeries(r, Pick(r, kSinF32, kSinF64)); }
 
@@ -92,14 +96,14 @@ Term ExpandSin(Term x) {
   return Select(x == 0.0, x, FlipSign(SinOfReduced(r), ParityAsSign(sum)));
 }
 
-// cos(pi (k + 1/2) + r) = (-1)^(k+1) sin r. The magic number adds the 1 of k +
-// 1.
+// Returns cos x by cos(pi (k + 1/2) + r) = (-1)^(k+1) sin r. The magic number
+// adds the 1 of k + 1.
 Term ExpandCos(Term x) {
   const double magic = FormatOf(x).integer_magic + 1;
   const Term sum = (x * (1 / kPi) - 0.5) + magic;
   const Term n = (sum - magic) + 0.5;
-  // Half-integers need one bit more than integers, so these parts have one bit
-  // less.
+  // The parts have one bit less, because half-integers need one bit more than
+  // integers.
   const Term r = SubtractMultiple(
       x, n * 2.0, Pick(x, kHalfPiPartsF32, kHalfPiPartsF64), kSinBound);
   return FlipSign(SinOfReduced(r), ParityAsSign(sum));

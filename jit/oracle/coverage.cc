@@ -7,10 +7,10 @@
 namespace ember::jit {
 namespace {
 
-// Largest number of boxes: each is compared with all others.
+// Largest number of boxes that are tried: each is compared with all others.
 constexpr size_t kMaxBoxes = 64;
 
-// A range of indices per dim, from low (included) to high (excluded).
+// A range of indices in each dim, from low (included) to high (excluded).
 struct Box {
   std::vector<int64_t> low, high;
 

@@ -20,12 +20,14 @@
 namespace ember::jit {
 namespace {
 
-// Tolerance for elements that cannot be computed once more. Right executors
-// rarely differ by more than this, relative to the element and to the largest
-// one.
-constexpr double kRare = 64;          // multiple of the usual difference
-constexpr double kRareOfSize = 0.25;  // weight of the largest element
-// Suspects that cannot be judged may be right if there are few: kSome, plus one
+// Tolerance for elements that cannot be computed once more. Results of right
+// executors rarely differ by more than this, relative to the element and to the
+// largest one.
+// the tolerance, as a multiple of the usual difference
+constexpr double kRare = 64;
+// weight of the largest element in the tolerance
+constexpr double kRareOfSize = 0.25;
+// If few suspects cannot be judged, they may be right. Few are kSome, plus one
 // of every kOneOf elements.
 constexpr int64_t kOneOf = 8;
 constexpr int64_t kSome = 8;
@@ -36,8 +38,8 @@ bool HasFloats(const tensor::Dispatch& dispatch) {
       [](const tensor::Instruction& i) { return IsFloat(i.type); });
 }
 
-// Returns the least exact float type of the dispatch's instructions. Results
-// are no more exact.
+// Returns the least exact float type of the dispatch's instructions: results
+// are no more exact than that.
 DType CoarsestFloat(const tensor::Dispatch& dispatch) {
   DType coarsest = DType::kF64;
   for (const tensor::Instruction& instruction : dispatch.instructions) {
@@ -64,7 +66,7 @@ std::string NumberText(uint64_t bits, DType type) {
   return std::to_string(tensor::BitsToInteger(bits, type));
 }
 
-// Returns an index like "[0, 3]".
+// Returns the index of an element as text: "[0, 3]".
 std::string PlaceText(std::span<const int64_t> extents, int64_t element) {
   std::string text;
   for (size_t i = extents.size(); i-- > 0;) {
@@ -99,9 +101,9 @@ class Comparison {
  private:
   enum class Verdict { kRight, kWrong, kUntold };
 
-  // True if an input from data has only equal elements, as states do at the
-  // beginning. A kernel that reads the wrong ones of them gives the same
-  // results.
+  // True if all elements of some input that is no constant are equal, as those
+  // of states are at the beginning. A kernel that reads wrong elements of such
+  // an input gives the same results.
   bool HasPlainInput() const {
     for (uint32_t i = 0; i < call_.inputs.size(); ++i) {
       if (i < call_.constant_inputs.size() && call_.constant_inputs[i])
@@ -116,8 +118,8 @@ class Comparison {
     return false;
   }
 
-  // True if each element equals the one before. Compares in pieces, so that it
-  // can be interrupted.
+  // True if all elements are equal. Compares in pieces, so that it can be
+  // interrupted.
   bool IsPlain(const char* data, size_t size, size_t bytes) const {
     constexpr size_t kAtOnce = size_t{1} << 20;
     for (size_t begin = 0; begin + size < bytes; begin += kAtOnce) {
@@ -179,7 +181,8 @@ class Comparison {
   Verdict WithoutTelling(DType type, uint64_t got, uint64_t want,
                          const Suspects& suspects, int64_t count) const {
     const bool are_few = (suspects.count - kSome) * kOneOf <= count;
-    // Values that may be anything occur now and then, but not everywhere.
+    // If intervals say that elements may have any value, they are right if they
+    // are few: that occurs now and then, but not everywhere.
     if (bounds_.steps_left() > 0 && are_few) return Verdict::kRight;
     if (!IsFloat(type))
       return has_floats_ && are_few ? Verdict::kRight : Verdict::kWrong;

@@ -27,22 +27,22 @@
 namespace ember::jit {
 
 struct OracleOptions {
-  // Called for each wrong kernel, with the reason, before it is withdrawn.
-  // Returns where to read on, or an empty text. Several threads may call it at
-  // once.
+  // Called for each wrong kernel, with the reason, before the kernel is
+  // withdrawn. Returns a text that says where to read more, or an empty text.
+  // Several threads may call it at once.
   std::function<std::string(const vm::ComparedCall& call,
                             const std::string& difference)>
       report;
-  // Limit of tensor::BoundsOptions, for each call.
+  // Limit of the steps of tensor::BoundsOptions, for each call.
   int64_t most_steps = int64_t{1} << 20;
 };
 
 struct OracleTotals {
-  int64_t calls = 0;  // compared calls
-  int64_t wrong = 0;  // withdrawn kernels
-  // Calls of right kernels in which elements were computed once more.
+  int64_t calls = 0;  // number of calls that were compared
+  int64_t wrong = 0;  // number of kernels that were withdrawn
+  // Number of calls of right kernels in which elements were computed once more.
   int64_t suspects = 0;
-  // Calls among `suspects` in which some elements could not be judged.
+  // Number of those calls in which some elements could not be judged.
   int64_t untold = 0;
 };
 
@@ -66,7 +66,7 @@ class Oracle final : public vm::KernelJudge {
 struct Finding {
   std::string difference;
   bool has_suspects = false;
-  bool tells_little = false;  // KernelVerdict
+  bool tells_little = false;  // as KernelVerdict::tells_little
   bool is_untold = false;
 };
 Finding Compare(const vm::ComparedCall& call, int64_t most_steps);

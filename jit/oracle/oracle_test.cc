@@ -123,7 +123,7 @@ TEST_F(OracleTest, QuantizedResultsMayBeAStepOffWhereRoundingDecides) {
   Use(R"(dispatch @quantize(%x: f32[4], %s: f32[4]) -> (%y: i8[4]) {
   %y[i] = i8(round(%x[i] * %s[i] + 0.5))
 })");
-  // The first two are ties except for rounding errors.
+  // The first two elements are ties, except for rounding errors.
   const std::vector<float> x = {30, 10, 7.2f, 3}, s(4, 0.1f);
   const std::vector<int8_t> want = {4, 2, 1, 1};
   EXPECT_EQ(Judge<int8_t>({x.data(), s.data()}, want, {3, 1, 1, 1}), "");

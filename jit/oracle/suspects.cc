@@ -55,7 +55,8 @@ class Search {
         break;
       LookAt(begin, std::min(begin + kBlock, count_));
     }
-    // Sorts the suspects by distance and drops duplicates.
+    // The suspects of all parts, which are then sorted by distance; duplicates
+    // are dropped.
     std::vector<std::pair<double, int64_t>> found;
     for (int64_t part = 0; part < kParts; ++part) {
       for (const Worst& worst : {absolute_[part], relative_[part]}) {
@@ -77,7 +78,8 @@ class Search {
     const double got = Number(got_[i]), want = Number(want_[i]);
     if (got == want || (std::isnan(got) && std::isnan(want))) {
       if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
-        return got_[i] == want_[i] ? 0 : 1;  // equal as doubles only
+        // 1 if they are equal as doubles only
+        return got_[i] == want_[i] ? 0 : 1;
       return 0;
     }
     const double distance = std::abs(got - want);

@@ -17,9 +17,9 @@ namespace ember::jit {
 
 struct Suspects {
   int64_t count = 0;
-  // Largest distance; infinite if one side is NaN or infinite.
+  // Largest distance of an element; infinite if one side is NaN or infinite.
   double largest = 0;
-  // Largest finite wanted value among the elements that differ at all.
+  // Largest finite value that is wanted of an element that differs.
   double size = 0;
   // Some of the suspects, the most suspicious first: from each part of the
   // memory the one with the largest absolute and the one with the largest
@@ -28,13 +28,13 @@ struct Suspects {
 };
 
 // Returns the relative difference that is not suspicious for the type: some
-// units in the last place. 0 if the type is no float.
+// units in the last place. Returns 0 if the type is no float.
 double UsualDifference(DType type);
 
-// sums: the results are sums. Their rounding errors may be as large as those of
-// neighbouring sums, however much the terms cancel. Two NaNs are equal.
-// interrupt: if it asks to stop, the rest of the elements is not examined; may
-// be null.
+// Compares all elements. sums: true if the results are sums. Their rounding
+// errors may be as large as those of neighbouring sums, however much the terms
+// cancel. Two NaNs are equal. interrupt: if it asks to stop, the rest of the
+// elements is not examined; may be null.
 Suspects FindSuspects(DType type, const void* got, const void* want,
                       int64_t count, bool sums,
                       const Interrupt* interrupt = nullptr);

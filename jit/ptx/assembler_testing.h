@@ -34,9 +34,10 @@ inline size_t CountIn(std::string_view text, std::string_view what) {
 
 inline bool HasAssembler() { return ::access(kAssembler, X_OK) == 0; }
 
-// Returns an empty string, or what is wrong. Serialized products of warpgroups
-// count as wrong: ptxas makes them wait for each other if it finds no place for
-// what they need in between. says: the output of `ptxas -v`; may be null.
+// Runs ptxas on the text. Returns an empty string, or a description of what is
+// wrong. Serialized products of warpgroups count as wrong: ptxas makes them
+// wait for each other if it finds no place for what they need in between. says:
+// gets the output of `ptxas -v`; may be null.
 inline std::string Assemble(std::string_view ptx, const std::string& processor,
                             std::string* says = nullptr) {
   // The name contains the process id: tests that are run by hand share a

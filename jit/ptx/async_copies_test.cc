@@ -77,8 +77,9 @@ std::string Ring(const std::string& type, int slots, const std::string& value,
   return text;
 }
 
-// Runs the nest and returns the number of asynchronous copies that threads
-// made; nothing on a GPU, which does not count them.
+// Runs the nest, compares with the evaluator, and returns the number of
+// asynchronous copies that threads made; nothing on a GPU, which does not count
+// them.
 std::optional<uint64_t> AsyncCopiesOf(const std::string& text) {
   const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
   ExpectAsEvaluated(text);

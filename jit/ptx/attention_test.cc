@@ -44,22 +44,24 @@ constexpr std::string_view kAmpere =
 
 struct Shape {
   int heads = 1;
-  int group = 1;  // heads that share keys and values
+  int group = 1;  // number of heads that share keys and values
   std::string rows = "1";
   std::string keys = "1";
   int depth = 1;
   std::string type = "f16";
-  bool is_rows_first = false;  // [rows, heads, depth], as models project them
-  bool is_wide = false;        // the results are the sums, in f32
+  // true for [rows, heads, depth], as models project them
+  bool is_rows_first = false;
+  bool is_wide = false;  // true if the results are the sums, in f32
   // If not 0, keys and values are in a cache of 9 blocks of this many rows, and
   // a table says in which block. An index of the table is any number, or is
   // checked.
   int block = 0;
   bool is_checked = false;
-  int processors = 1;  // number in the GPU
+  int processors = 1;  // number of processors in the GPU
 };
 
-// score: an expression of %raw[h, i, j] and possibly %mask[j].
+// Returns a dispatch of attention. score: an expression of %raw[h, i, j] and
+// possibly %mask[j].
 std::string Attention(const Shape& shape, const std::string& score) {
   const auto dims = [&](int heads, const std::string& rows) {
     const std::string h = std::to_string(heads);
@@ -129,11 +131,12 @@ std::string Attention(const Shape& shape, const std::string& score) {
 
 const char kScaled[] = "%raw[h, i, j] * 0.25";
 const char kCausal[] = "select(j <= i, %raw[h, i, j] * 0.25, -inf)";
-// Row 0 sees 40 keys.
+// A causal mask with which row 0 sees 40 keys.
 const char kBehindOthers[] = "select(j < i + 40, %raw[h, i, j] * 0.25, -inf)";
-// Rows 0 to 69 see nothing.
+// A causal mask with which rows 0 to 69 see no key.
 const char kBeforeOthers[] = "select(j <= i - 70, %raw[h, i, j] * 0.25, -inf)";
-// Keys that a finite number hides count where all scores are -inf.
+// A mask with a finite number instead of -inf. It hides no keys for certain:
+// they count where all scores are -inf.
 const char kLowered[] = "select(j <= i, %raw[h, i, j] * 0.25, -1.0e30)";
 const char kMasked[] = "%raw[h, i, j] * 0.125 + f32(%mask[j])";
 
@@ -161,8 +164,8 @@ TEST(PtxAttention, IsOnePhase) {
   EXPECT_GT(in_blocks, 1);
 }
 
-// Expects that blocks are skipped by default, and that results are the same bit
-// for bit if they are not.
+// Expects that the default schedule skips hidden blocks, and that results are
+// the same bit for bit if they are not skipped.
 void ExpectSkipsTheSame(const std::string& dispatch_text, const GpuModel& gpu) {
   const auto dispatch = tensor::Parse(dispatch_text);
   ASSERT_TRUE(dispatch.ok());
@@ -218,7 +221,7 @@ TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
       products("select(j < i + 1500, %raw[h, i, j], -inf)");
   const std::optional<uint64_t> all =
       products("select(j < i + 1500, %raw[h, i, j], -1.0e30)");
-  if (!some || !all) return;  // a GPU counts nothing
+  if (!some || !all) return;  // a GPU, unlike the emulated grid, counts nothing
   EXPECT_LE(*some * 4, *all * 3);
   EXPECT_GE(*some * 2, *all);
 }
@@ -230,7 +233,8 @@ TEST(PtxAttention, ComputesHalfOfCausalScores) {
       ExpectOnGrid(Attention(shape, kCausal), nullptr, {.within = 1e-2});
   const std::optional<uint64_t> lowered =
       ExpectOnGrid(Attention(shape, kLowered), nullptr, {.within = 1e-2});
-  if (!causal || !lowered) return;  // a GPU counts nothing
+  // a GPU, unlike the emulated grid, counts nothing
+  if (!causal || !lowered) return;
   EXPECT_LE(*causal * 4, *lowered * 3);
   EXPECT_GE(*causal * 2, *lowered);
 }
@@ -255,7 +259,7 @@ TEST(PtxAttention, LooksUpBlocks) {
       EXPECT_THAT(loops, HasSubstr("task %v: "));
       const std::string ptx = PtxOf(*nest, kTarget);
       if (loops.find("async %v[") != std::string::npos) {
-        // Each copy is of 16 bytes.
+        // Each asynchronous copy is of 16 bytes.
         EXPECT_THAT(ptx, HasSubstr("cp.async.cg.shared.global"));
         EXPECT_THAT(ptx, Not(HasSubstr("cp.async.ca.shared.global")));
         ++ahead;
@@ -298,7 +302,8 @@ TEST(PtxAttention, OfKeysThatBlocksDoNotDivide) {
   }
 }
 
-// It is not known if rows with open extents fit into a workgroup.
+// The default schedule does not know if a workgroup has room for rows of
+// attention whose extents are open.
 TEST(PtxAttention, OfOpenExtents) {
   std::string text = Attention({2, 1, "32", "N", 32}, kScaled);
   text.replace(text.find("@attention"), 10, "@attention<N>");
@@ -315,8 +320,8 @@ TEST(PtxAttention, RunningMaximaOfARowAreOne) {
   ASSERT_TRUE(nest.has_value());
   EXPECT_TRUE(IsInBlocks(*nest));
   const std::string ptx = PtxOf(*nest, kTarget);
-  // These are the powers of an invocation's 16 scores, and two that scale sums.
-  // Scaling each of its 16 results separately would take 32 instead of two.
+  // The powers of an invocation's 16 scores, and two that scale sums. Scaling
+  // each of its 16 results separately would take 32 instead of two.
   EXPECT_EQ(CountIn(ptx, "ex2.approx"), 16u + 2u);
   EXPECT_THAT(ptx, HasSubstr("ld.shared.v4.f32"));
   // A processor runs as many blocks at once as the schedule plans for.
@@ -385,8 +390,8 @@ TEST(PtxAttention, CopiesKeysABlockAhead) {
 }
 
 // Both products are those of warpgroups if the device has them, and neither
-// queries nor weights are in registers. Stores are ordered for them after
-// stores to memory that they read: copies, also of queries, and weights.
+// queries nor weights are in registers. Fences order stores for the products
+// after stores to memory that they read: copies, also of queries, and weights.
 TEST(PtxAttention, MultipliesByWarpgroups) {
   const auto nest = NestByDefault(
       Attention({16, 1, "1024", "1024", 64}, kScaled), GpuModel::Of(kTarget));
@@ -423,12 +428,13 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
     const std::string ptx = PtxOf(*nest, target);
     EXPECT_EQ(CountIn(ptx, "cp.async.bulk.tensor.3d"), 4u);
     EXPECT_THAT(ptx, Not(HasSubstr("cp.async.c")));
-    // Keys and values have two slots of 64 keys each, which four warps read.
+    // Keys and values have two slots of 64 keys each, and each slot has two
+    // barriers. Four warps read a slot.
     EXPECT_EQ(CountIn(ptx, "mbarrier.init"), 8u);
     EXPECT_EQ(CountIn(ptx, "mbarrier.arrive.expect_tx"), 4u);
-    // There are two waits before reading and four before filling.
+    // There are two waits before readers and four before fills.
     EXPECT_EQ(CountIn(ptx, "mbarrier.try_wait"), 2u + 4u);
-    // The limit of registers is that for two workgroups of 256 threads.
+    // The limit on registers is that for two workgroups of 256 threads.
     EXPECT_THAT(ptx, HasSubstr(".maxntid 256"));
   }
   if (TestDevice()->target().find("+tensor_maps") == std::string::npos)
@@ -508,7 +514,7 @@ Shape RandomShape(tensor::RandomChoices& choices) {
     shape.keys =
         std::to_string(shape.block * (1 + choices.Below(256 / shape.block)));
   } else if (choices.Chance(5)) {
-    // Workgroups may have parts of the keys of these shapes.
+    // In these shapes keys may be divided among workgroups.
     shape.processors = choices.Pick(std::vector<int>{16, 132});
     shape.rows =
         std::to_string(choices.Pick(std::vector<int>{8, 12, 16, 33, 64}));
@@ -519,7 +525,7 @@ Shape RandomShape(tensor::RandomChoices& choices) {
   return shape;
 }
 
-// For all sizes results are right, and there is code for the GPU.
+// Results are right for all sizes, and there is PTX code for each.
 TEST(PtxAttention, OfRandomShapes) {
   const SeedRange seeds = TestSeeds(4, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

@@ -43,11 +43,11 @@ constexpr Row kRows[] = {
     {kArrive, "ember.arrive", "s", "mbarrier.arrive.shared::cta.b64 _, [$0];"},
     {kArrive, "ember.arrive_expecting", "sr",
      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;"},
-    // Each try waits for a while itself. A phase that has not ended after
-    // millions of them never will, so the kernel then ends with an error.
-    // Otherwise it would occupy the device, and its caller would wait, forever.
-    // With a branch around the trap ptxas serialized the products of the
-    // kernel.
+    // Each try of the instruction waits for a while. A phase that has not ended
+    // after millions of tries never will, so the kernel then ends with an
+    // error. Otherwise it would occupy the device, and its caller would wait,
+    // forever. With a branch around the trap ptxas serialized the products of
+    // the kernel.
     {kAwaitPhase, "ember.await_phase", "sr",
      "{ .reg .pred is_over, is_late; .reg .u32 tries; "
      "mov.u32 tries, 4194304; AWAIT_${:uid}: "

@@ -19,15 +19,16 @@
 
 namespace ember::jit::ptx {
 
-// mbarrier.init: makes the 8 bytes in shared memory a barrier whose phases end
-// after this number of arrivals.
+// mbarrier.init: makes the 8 bytes in shared memory a barrier. Each of its
+// phases ends after `arrivals` arrivals.
 void EmitMakeCopyBarrier(Builder& builder, llvm::Value* barrier,
                          int64_t arrivals);
-// fence.mbarrier_init and fence.proxy.async: after the next barrier of the
-// block, other threads and copies see the barriers that the thread has made.
+// fence.mbarrier_init and fence.proxy.async: makes the barriers that the thread
+// has made visible to other threads and copies, after the next barrier of the
+// block.
 void EmitPublishCopyBarriers(Builder& builder);
-// mbarrier.arrive. If bytes is not 0, also .expect_tx: the phase does not end
-// before copies have brought this many more bytes.
+// mbarrier.arrive. If `bytes` is not 0, also .expect_tx: the phase does not end
+// before copies have brought this number of further bytes.
 void EmitArrive(Builder& builder, llvm::Value* barrier, int64_t bytes);
 // mbarrier.try_wait.parity: waits until the phase of the parity (an i32, 0 or
 // 1) has ended. The first phase has parity 0. Until it ends, waiting for parity
@@ -40,25 +41,26 @@ void EmitAwaitPhase(Builder& builder, llvm::Value* barrier,
 void EmitCopyBox(Builder& builder, llvm::Value* map,
                  const std::vector<llvm::Value*>& coordinates, llvm::Value* to,
                  llvm::Value* barrier);
-// bar.sync: synchronises this number of the block's threads, which are whole
-// warps, at barrier 1 to 15.
+// bar.sync: synchronises `threads` of the block's threads, which are whole
+// warps, at barrier number 1 to 15.
 void EmitMeet(Builder& builder, int64_t barrier, int64_t threads);
 
 struct BoxCall {
   enum class Kind : uint8_t {
     kNone,
-    kMakeCopyBarrier,      // barrier, arrivals
-    kPublishCopyBarriers,  //
-    kArrive,               // barrier, bytes
-    kAwaitPhase,           // barrier, parity
-    kCopyBox,              // map, to, barrier, coordinates
-    kMeet                  // barrier, threads
+    kMakeCopyBarrier,      // operands: barrier, arrivals
+    kPublishCopyBarriers,  // no operands
+    kArrive,               // operands: barrier, bytes
+    kAwaitPhase,           // operands: barrier, parity
+    kCopyBox,              // operands: map, to, barrier, coordinates
+    kMeet                  // operands: barrier, threads
   };
   Kind kind = Kind::kNone;
-  unsigned rank = 0;  // kCopyBox
+  unsigned rank = 0;  // kCopyBox: number of coordinates
 };
 
-// Returns which function the call calls; the default value if it is another.
+// Returns the function that the call calls, and its properties; a default
+// BoxCall if it is none of these functions.
 BoxCall BoxCallOf(const llvm::CallBase& call);
 
 void ReplaceBoxCalls(llvm::Module& module);

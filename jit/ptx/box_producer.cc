@@ -11,7 +11,8 @@ namespace ember::jit::ptx {
 using llvm::Value;
 using loops::NodeId;
 
-// A box begins at the loop's first element.
+// The box begins at the element that the loop copies first, where all of its
+// variables are 0.
 void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
                SlotBarriers& slots, PtxArguments& arguments,
                ExpressionEmitter& expressions, Builder& builder) {

@@ -23,7 +23,7 @@ using ::testing::Not;
 
 class BoxProducts : public ::testing::Test {
  protected:
-  // This must run before anything opens the device.
+  // The variable must be set before anything opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/1);
   }
@@ -41,8 +41,8 @@ size_t CountOf(std::string_view text, std::string_view part) {
   return count;
 }
 
-// Sizes of a product's tiles. Each iteration takes 64 steps of the sum, in this
-// many slots. Results are stored as they are (%y), or through memory of the
+// Sizes of a product's tiles. Each iteration takes 64 steps of the sum, in
+// `slots` slots. Results are stored as they are (%y), or through memory of the
 // workgroup, where invocations finish them (%sum, %y).
 struct Tiles {
   int rows = 64;
@@ -169,8 +169,8 @@ TEST_F(BoxProducts, BoxesOfImages) {
   EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.4d"));
 }
 
-// A convolution of this number of images with lines of pixels, 64 channels to
-// 64, by a window with zeros around the images.
+// A convolution of `count` images with lines of pixels, 64 channels to 64, by a
+// window with zeros around the images.
 struct Images {
   int count = 32;
   int lines = 1;
@@ -229,8 +229,8 @@ TEST_F(BoxProducts, BoxesOfManyImages) {
   }
 }
 
-// A step of two leaves pixels out between those that it reads, so rows are not
-// in one panel.
+// A convolution with a step of two leaves pixels out between those that it
+// reads, so its rows are not in one panel.
 TEST_F(BoxProducts, StepsOfWindowsLeaveGaps) {
   std::string ptx;
   ExpectOnGrid(ConvolutionOf({.pixels = 4, .window_pixels = 4, .step = 2}),
@@ -239,8 +239,8 @@ TEST_F(BoxProducts, StepsOfWindowsLeaveGaps) {
   EXPECT_THAT(ptx, HasSubstr("ldmatrix"));
 }
 
-// All these products have boxes: their sizes fill boxes or do not, they have
-// many iterations or few, and their factors have any layout.
+// Products whose sizes fill boxes or do not, with many iterations or few, and
+// with factors of any layout: all have boxes.
 TEST_F(BoxProducts, AtRandom) {
   const SeedRange seeds = TestSeeds(4, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kWarp = 32;
 constexpr uint64_t kPartBytes = 8;
-// shfl.sync: all lanes take part, in one segment.
+// Operands of shfl.sync: all lanes take part, and the warp is one segment.
 constexpr uint32_t kAllLanes = 0xffffffff;
 constexpr uint32_t kWholeWarp = 0x1f;
 
@@ -24,7 +24,7 @@ Value* Combiner::ShuffleXor(DType type, Value* value, int mask) {
         {b_.getInt32(kAllLanes), word, b_.getInt32(static_cast<uint32_t>(mask)),
          b_.getInt32(kWholeWarp)});
   };
-  // The value in the form of memory, as words.
+  // The value in the form that memory has, as words.
   Value* const memory =
       b_.CreateBitCast(ToMemory(b_, type, value), b_.getIntNTy(bits));
   Value* other = nullptr;

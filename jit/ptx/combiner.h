@@ -22,16 +22,18 @@ class Combiner {
   Combiner(Builder& builder, llvm::Function& function, StoreEmitter& stores)
       : b_(builder), function_(function), stores_(stores) {}
 
-  // All threads of the block execute this; the block has `warps` whole warps.
-  // The first thread's result is the value of all; the results of others are
-  // undefined. parts: room for 8 bytes of each warp in shared memory that is
-  // not in use; null if there is one warp. `meet` emits a barrier.
+  // Returns the combined value in the first thread; the results of other
+  // threads are undefined. All threads of the block must execute the code; the
+  // block has `warps` whole warps. parts: room for 8 bytes of each warp in
+  // shared memory that is not in use; null if there is one warp. `meet` emits a
+  // barrier.
   llvm::Value* Combine(DType type, const loops::Store& store,
                        llvm::Value* value, llvm::Value* thread, int64_t warps,
                        llvm::Value* parts, const std::function<void()>& meet);
 
  private:
-  // Returns the value of the lane whose number differs in the bits of `mask`.
+  // Returns the value of the lane whose number differs from this lane's in the
+  // bits of `mask`.
   llvm::Value* ShuffleXor(DType type, llvm::Value* value, int mask);
   llvm::Value* PartAt(llvm::Value* parts, llvm::Value* warp);
 

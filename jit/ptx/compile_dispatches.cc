@@ -111,12 +111,13 @@ struct Options {
   std::string target =
       "sm_80+subgroup32+shared166912+invocations1024+processors108";
   std::string folder;
-  std::string schedules;  // a folder; "": the default ones
-  std::string constants;  // names, with commas between
+  std::string schedules;  // a folder of schedules; "": the default schedules
+  std::string constants;  // names of inputs, separated by commas
   std::vector<std::string> files;
 };
 
-// Returns the schedule in the folder, or the default one.
+// Returns the schedule of the dispatch in the folder, if one is given;
+// otherwise the default schedule.
 StatusOr<schedule::Schedule> ScheduleOf(const tensor::Dispatch& dispatch,
                                         const Options& options) {
   schedule::Computation computation = schedule::Disassemble(dispatch, {});

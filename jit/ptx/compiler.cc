@@ -52,14 +52,15 @@ constexpr const char* kPipeline =
     "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,newgvn,"
     "broadcast-indices,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,"
     "scalarize-masked-mem-intrin,early-cse,sink)";
-// These find out which accesses are of shared memory and how they are aligned,
-// which allows vectors of loads and stores. The emulated grid needs plain
-// addresses instead.
+// Passes that find out which accesses are of shared memory and how they are
+// aligned, which allows vectors of loads and stores. The emulated grid needs
+// plain addresses instead.
 constexpr const char* kPtxPipeline =
     "function(infer-address-spaces,infer-alignment)";
 
-// PTX 8.4 was the first to have matrix products of floats of 8 bits, on sm_89
-// and later. Other code uses an older version, which older drivers accept.
+// Returns the version of PTX for a nest. PTX 8.4 was the first to have matrix
+// products of floats of 8 bits, on sm_89 and later. Other code uses an older
+// version, which older drivers accept.
 std::string VersionOf(const loops::LoopNest& nest, const Target& target) {
   const bool has_float8 = std::ranges::any_of(
       nest.buffers,
@@ -85,8 +86,8 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-// Removes fences of arithmetic. The passes have run, and NVPTX has no
-// instruction for them.
+// Removes arithmetic fences, the intrinsics that keep passes from reordering
+// arithmetic. The passes have run, and NVPTX has no instruction for the fences.
 void RemoveFences(llvm::Function& function) {
   for (llvm::Instruction& instruction :
        llvm::make_early_inc_range(llvm::instructions(function))) {
@@ -99,9 +100,9 @@ void RemoveFences(llvm::Function& function) {
   }
 }
 
-// LLVM 19 folds a cast of a vector of floats to f64 into the load of the
+// Puts a freeze between loads of vectors of floats and casts to f64, which
+// costs no instruction. Without it LLVM 19 folds the cast into the load of the
 // vector. PTX has no such load: its assembler refuses `ld.v2.f32 {%fd1, %fd2}`.
-// A freeze between them prevents that and costs no instruction.
 void SeparateCastsFromLoads(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (!llvm::isa<llvm::FPExtInst>(instruction) ||

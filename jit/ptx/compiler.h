@@ -19,16 +19,16 @@
 
 namespace ember::jit::ptx {
 
-// Texts of a nest's code for people.
+// A nest's code as texts for people.
 struct CodeTexts {
   std::string llvm;
   std::string ptx;
 };
 
-// The nest must be verified. texts, which may be null, gets the code as text;
-// it gets PTX even if the code is for the emulated grid. Returns kUnimplemented
-// with a reason of jit/decline_reasons.h if this back end does not support the
-// nest.
+// Compiles the nest. It must be verified. texts: may be null; gets the code as
+// text, including PTX even if the code is for the emulated grid. Returns
+// kUnimplemented with a reason of jit/decline_reasons.h if this back end does
+// not support the nest.
 StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
                                       const Target& target, CodeTexts* texts);
 

@@ -122,7 +122,8 @@ TEST(PtxDefaultSchedules, DotsOfBytes) {
       }
     }
   }
-  // A convolution's first layer has three channels.
+  // Tests the first layer of a convolutional network, whose input has three
+  // channels.
   std::string ptx;
   ExpectOnGrid(R"(
     dispatch @conv(%x: u8[1, 10, 18, 3], %w: i8[3, 3, 3, 32])
@@ -153,7 +154,8 @@ TEST(PtxDefaultSchedules, Architectures) {
     ASSERT_TRUE(nest.has_value());
     const std::string ptx = PtxOf(*nest, target);
     const bool is_wide = std::string_view(name) == "sm_90a";
-    // The table has matrices of bytes since 8.0.
+    // The table of matrix instructions has products of bytes since architecture
+    // 8.0.
     const bool has_byte_matrices = std::string_view(name) != "sm_75";
     EXPECT_THAT(ptx, HasSubstr(is_wide ? "wgmma.mma_async" : "mma.sync"));
     if (HasAssembler()) {

@@ -35,8 +35,8 @@ inline constexpr LoadMatrices kLoadMatrices[] = {
      llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16},
 };
 
-// Asynchronous copies, one row for each number of bytes. Those of 16 bytes
-// bypass the processor's own cache (cp.async.cg).
+// A function for an asynchronous copy; the table has one row for each number of
+// bytes. Copies of 16 bytes bypass the processor's own cache (cp.async.cg).
 struct CopyAsync {
   const char* name;
   int bytes;
@@ -52,7 +52,8 @@ inline constexpr CopyAsync kCopiesAsync[] = {
      llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16_s},
 };
 
-// Products of words of bytes, for which LLVM 19 has no intrinsics.
+// A function for dp4a, a product of words of bytes, for which LLVM 19 has no
+// intrinsics.
 struct DotOfWords {
   const char* name;
   bool a_signed;

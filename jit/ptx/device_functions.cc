@@ -91,9 +91,9 @@ Value* CallFunction(Builder& builder, const std::string& name,
   return builder.CreateCall(callee, operands);
 }
 
-// Returns the descriptor of a matrix in panels, without its address. It holds
-// the bytes from one panel to the next, the bytes from one block of rows to the
-// next, and swizzling by 128 bytes.
+// Returns the descriptor of a matrix in panels, without its address. It
+// contains the number of bytes from one panel to the next, the number of bytes
+// from one block of rows to the next, and the mode of swizzling by 128 bytes.
 uint64_t DescriptorOf(int64_t panel_bytes) {
   constexpr uint64_t kSwizzled128 = uint64_t{1} << 62;
   const auto units = [](int64_t bytes) {

@@ -42,10 +42,11 @@ llvm::Value* EmitMultiply(Builder& builder, const MatrixInstruction& row,
 // zeros. Both addresses are aligned to `bytes`.
 void EmitCopyAsync(Builder& builder, int bytes, llvm::Value* to,
                    llvm::Value* from, llvm::Value* read);
-// A factor of wgmma in shared memory, in panels (jit/gpu/shared_panels.h).
+// A factor of wgmma that is in shared memory, in panels
+// (jit/gpu/shared_panels.h).
 struct WideFactor {
   llvm::Value* begin = nullptr;
-  int64_t panel_bytes = 0;  // from one panel to the next
+  int64_t panel_bytes = 0;  // number of bytes from one panel to the next
   // True if in a panel not the depth is contiguous but the dim that the results
   // have: a's rows, or b's columns.
   bool is_transposed = false;
@@ -67,7 +68,7 @@ llvm::Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
                               const WideFactor& a, const WideFactor& b,
                               const std::vector<llvm::Value*>& sums);
 // wgmma.commit_group and wait_group: waits for all products of the warp.
-// Returns a struct of the sums, which may be used from there on.
+// Returns a struct of the sums, which may be used after the call.
 llvm::Value* EmitAwaitProducts(Builder& builder,
                                const std::vector<llvm::Value*>& sums);
 // EmitCommitProducts (wgmma.commit_group) makes a group of the warp's products
@@ -75,8 +76,8 @@ llvm::Value* EmitAwaitProducts(Builder& builder,
 // (wait_group) waits for all groups but the last one. Sums may not be used yet.
 void EmitCommitProducts(Builder& builder);
 void EmitAwaitGroupsBefore(Builder& builder);
-// fence.proxy.async: wide products after the next barrier read what the thread
-// has stored to shared memory so far.
+// fence.proxy.async: makes the thread's stores to shared memory so far visible
+// to wide products after the next barrier.
 void EmitOrderStores(Builder& builder);
 
 // dp4a: adds four products of the bytes of two words, each signed or not, to
@@ -84,8 +85,8 @@ void EmitOrderStores(Builder& builder);
 llvm::Value* EmitDotOfWords(Builder& builder, bool a_signed, bool b_signed,
                             llvm::Value* a, llvm::Value* b, llvm::Value* sum);
 
-// ex2.approx.ftz: 2^x of an f32, with an error of up to 2 units in the last
-// place. The result is 0 where it would be subnormal.
+// ex2.approx.ftz: returns 2^x of an f32, with an error of up to 2 units in the
+// last place. The result is 0 where it would be subnormal.
 llvm::Value* EmitPowerOfTwo(Builder& builder, llvm::Value* x);
 
 // cp.async.commit_group and cp.async.wait_group: ends a group of copies, and
@@ -97,9 +98,10 @@ struct DeviceCall {
     kNone,
     kLoadMatrices,
     kCopyAsync,
-    kMultiply,  // operands: registers of a, of b, sums
-    // Operands: for each factor in shared memory, first b, its descriptor
-    // without the address; then registers of a, or a; b; sums.
+    kMultiply,  // operands: registers of a, registers of b, sums
+    // The operands are, in order: for each factor in shared memory, first b,
+    // its descriptor without the address; then registers of a, or the address
+    // of a; the address of b; the sums.
     kMultiplyWide,
     kAwaitProducts,
     kCommitProducts,
@@ -109,20 +111,26 @@ struct DeviceCall {
     kPowerOfTwo
   };
   Kind kind = Kind::kNone;
-  int count = 0;                           // number of matrices, or of bytes
-  bool is_transposed = false;              // kMultiplyWide: for factor b
-  const MatrixInstruction* row = nullptr;  // kMultiply, kMultiplyWide
-  // For kMultiplyWide.
+  // number of matrices that are loaded, or of bytes that are copied
+  int count = 0;
+  bool is_transposed = false;  // kMultiplyWide: true if factor b is transposed
+  // kMultiply, kMultiplyWide: the instruction
+  const MatrixInstruction* row = nullptr;
+  // For kMultiplyWide: factor a is in shared memory; and if so, it is
+  // transposed.
   bool has_shared_a = false;
   bool is_a_transposed = false;
-  bool a_signed = false, b_signed = false;  // kDotOfWords
+  // kDotOfWords: signs of the bytes of a and of b
+  bool a_signed = false, b_signed = false;
 
   unsigned Descriptors() const { return has_shared_a ? 2 : 1; }
-  // Number of operands for a, after the descriptors.
+  // Returns the number of operands that are factor a. They follow the
+  // descriptors.
   unsigned OperandsOfA() const;
 };
 
-// Returns which function the call calls; the default value if it is another.
+// Returns the function that the call calls, and its properties; a default
+// DeviceCall if it is none of these functions.
 DeviceCall DeviceCallOf(const llvm::CallBase& call);
 
 void ReplaceByIntrinsics(llvm::Module& module);

@@ -34,7 +34,8 @@ std::string_view ConstraintOf(const llvm::Type* type) {
 }
 
 // Emits assembly whose results are the operands `sums`, changed in place.
-// is_pure: it uses registers only, and is complete when it returns.
+// is_pure: true if the assembly uses registers only, and is complete when it
+// returns.
 Value* EmitOnSums(llvm::IRBuilder<>& builder, const std::string& text,
                   const std::vector<Value*>& others,
                   const std::string& constraints_of_others,
@@ -95,7 +96,8 @@ void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
       OperandsFrom(call, static_cast<unsigned>(begin));
   std::string constraints;
   for (size_t i = 0; i < begin; ++i) constraints += "r,";
-  // The name of mma.m16n8k32.f32.e4m3.e5m2 holds its sizes and types.
+  // The name of the row contains its sizes and types:
+  // mma.m16n8k32.f32.e4m3.e5m2.
   std::string_view types = what.row->name;
   types.remove_prefix(types.find('.') + 1);
   const std::string_view sizes = types.substr(0, types.find('.'));
@@ -117,16 +119,17 @@ Value* DescriptorAt(llvm::IRBuilder<>& builder, Value* without_address,
   Value* const address = builder.CreatePtrToInt(
       builder.CreateAddrSpaceCast(begin, builder.getPtrTy(kSharedSpace)),
       builder.getInt32Ty());
-  // The descriptor has bits 4 to 17 of the address.
+  // The descriptor contains bits 4 to 17 of the factor's address.
   Value* const units = builder.CreateZExt(
       builder.CreateAnd(builder.CreateLShr(address, 4), 0x3fff),
       builder.getInt64Ty());
   return builder.CreateOr(without_address, units);
 }
 
-// True if the product adds to the sums of one of the same form in the same
-// block. Of such a sequence only the first needs a fence. Products with factor
-// a in registers need one each: a may have been loaded between the two.
+// True if the product adds to the sums of an earlier product of the same form
+// in the same block. Of such a sequence only the first product needs a fence.
+// Products with factor a in registers need one each: a may have been loaded
+// between the two.
 bool ContinuesProduct(const llvm::CallInst& call, const DeviceCall& what) {
   if (!what.has_shared_a) return false;
   const std::vector<Value*> sums =
@@ -173,7 +176,8 @@ void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what,
   const std::string a = what.has_shared_a
                             ? Concat({"$", static_cast<int64_t>(sums.size())})
                             : OperandList(sums.size(), of_a);
-  // The fence makes earlier writes of the registers, also of a's, visible.
+  // The fence makes earlier writes of the registers of the sums and of factor a
+  // visible to the instruction.
   const std::string text = Concat(
       {"{ .reg .pred add; setp.eq.u32 add, 0, 0; ",
        continues ? "" : "wgmma.fence.sync.aligned; ",
@@ -184,9 +188,9 @@ void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what,
   call.eraseFromParent();
 }
 
-// Replaces the wait for products. Its assembly has the sums as registers, and
-// ptxas requires a fence before it. Without this one ptxas would insert one, or
-// serialize all products where it finds no place for it.
+// Replaces the wait for products by assembly with the sums as registers. ptxas
+// requires a fence before that, so the assembly has one. Otherwise ptxas would
+// insert a fence, or serialize all products where it finds no place for it.
 void ReplaceAwait(llvm::CallInst& call) {
   llvm::IRBuilder<> builder(&call);
   call.replaceAllUsesWith(
@@ -197,7 +201,7 @@ void ReplaceAwait(llvm::CallInst& call) {
   call.eraseFromParent();
 }
 
-// Replaces the call by assembly that orders accesses to memory.
+// Replaces the call by assembly that only orders accesses to memory.
 void ReplaceByOrder(llvm::CallInst& call, const char* text) {
   llvm::IRBuilder<> builder(&call);
   llvm::CallInst* const order = builder.CreateCall(
@@ -257,7 +261,8 @@ void ReplaceByIntrinsics(llvm::Module& module) {
         calls.push_back(call);
     }
   }
-  // This is evaluated before any call is replaced.
+  // The products that continue an earlier one are found before any call is
+  // replaced.
   std::set<const llvm::CallInst*> continuing;
   for (const llvm::CallInst* call : calls) {
     const DeviceCall what = DeviceCallOf(*call);

@@ -26,14 +26,15 @@ class DotProducts {
               ExpressionEmitter& expressions)
       : nest_(nest), b_(builder), expressions_(expressions) {}
 
-  // Returns the loop's product if dp4a can compute it.
+  // Returns the loop's product if dp4a can compute it; otherwise nothing.
   std::optional<loops::DotProduct> Find(const loops::Statement& loop) const;
-  // Emits the loop. False if lanes are masked, or if the words of lanes do not
-  // have a constant stride: the caller then writes the loop out.
+  // Emits the loop. Returns false if lanes are masked, or if the words of lanes
+  // do not have a constant stride: the caller must then unroll the loop.
   bool Emit(const loops::DotProduct& dot, loops::NodeId variable);
 
  private:
-  // Returns four bytes for each lane; null if lanes have no stride.
+  // Returns a word of four bytes for each lane, loaded from the factor; null if
+  // lanes have no constant stride.
   llvm::Value* WordsOf(loops::NodeId load);
 
   const loops::LoopNest& nest_;

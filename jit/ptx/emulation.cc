@@ -113,7 +113,8 @@ class KernelRewriter {
         type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), thread_, offset));
   }
 
-  // Calls a function of the grid.
+  // Calls the function of the grid whose pointer is at the offset in the table
+  // of functions.
   Value* CallGrid(size_t offset, llvm::Type* result,
                   std::vector<Value*> arguments) {
     arguments.insert(arguments.begin(), thread_);
@@ -154,7 +155,8 @@ class KernelRewriter {
     return OkStatus();
   }
 
-  // Returns null if the intrinsic is not known.
+  // Returns the value of the intrinsic on the grid; null if the intrinsic is
+  // not known.
   Value* ValueOf(llvm::IntrinsicInst& call) {
     using namespace llvm::Intrinsic;
     const auto number = [&](size_t array, size_t dim) {
@@ -194,7 +196,8 @@ class KernelRewriter {
 
   // --- products and loads of matrices, by way of arrays of the thread
 
-  // Room for `count` words, at the function's entry.
+  // Returns an array of `count` words, which is allocated at the function's
+  // entry.
   Value* Words(size_t count) {
     Builder::InsertPointGuard guard(b_);
     llvm::BasicBlock& entry = body_->getEntryBlock();
@@ -470,20 +473,20 @@ class KernelRewriter {
     return OkStatus();
   }
 
-  // True for instructions that the rewriting itself added: accesses to the
-  // thread, and calls.
+  // True if the rewriting itself added the instruction: an access to the
+  // GridThread, or a call.
   bool IsOfGrid(const llvm::Instruction& instruction) const {
     if (llvm::isa<llvm::CallBase>(instruction)) {
       const auto* const call =
           llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-      // Marks of lifetimes and the like access no memory.
+      // Calls that mark lifetimes and the like access no memory.
       return call == nullptr || call->isAssumeLikeIntrinsic();
     }
     const Value* const pointer = llvm::getLoadStorePointerOperand(&instruction);
     if (pointer == nullptr) return false;
     const Value* const object = llvm::getUnderlyingObject(pointer);
     if (object == thread_ || llvm::isa<llvm::AllocaInst>(object)) return true;
-    // The load may be of the grid's functions.
+    // The pointer may have been loaded from the thread's table of functions.
     const auto* const load = llvm::dyn_cast<llvm::LoadInst>(object);
     return load != nullptr &&
            llvm::getUnderlyingObject(load->getPointerOperand()) == thread_ &&
@@ -554,8 +557,8 @@ StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module) {
   const vm::KernelCode* const codes[] = {&code};
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const vm::CodeMemory> memory,
                          vm::CodeMemory::Load(codes));
-  // The functions are where phases of CPUs' kernels would be, but take other
-  // arguments.
+  // The entries are the grid's kernels: they are where phases of CPUs' kernels
+  // would be, but take other arguments.
   const std::vector<vm::PhaseFunction> functions = memory->Functions(code, 0);
   for (size_t i = 0; i < entries.size(); ++i) {
     // The cast goes through a number: compilers warn of a cast from one type of

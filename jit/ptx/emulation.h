@@ -21,11 +21,11 @@ namespace ember::jit::ptx {
 
 struct EmulatedCode {
   std::vector<uint8_t> image;
-  std::shared_ptr<const void> resources;  // must outlive executables
+  std::shared_ptr<const void> resources;  // these must outlive executables
 };
 
-// Consumes the module. Returns kInternal if the emulation does not know
-// something in it.
+// Returns the module as code of this process; changes the module. Returns
+// kInternal if the emulation does not know something in it.
 StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module);
 
 }  // namespace ember::jit::ptx

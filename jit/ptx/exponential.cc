@@ -13,12 +13,12 @@ namespace {
 
 using llvm::Value;
 
-// 1 / ln 2 as an f32, and the rest of it.
+// 1 / ln 2 rounded to f32, and the difference between the two.
 constexpr double kLog2E = 0x1.715476p+0;
 constexpr double kRestOfLog2E = 0x1.4ae0bfp-26;
 
-// A sum with this is rounded to a whole number: its low bits are that number
-// plus the bias of exponents.
+// Adding this number rounds a sum to a whole number: the low bits of the result
+// are that number plus the bias of exponents.
 constexpr double kMagic = 0x1.8p+23 + 127;
 
 // Emits e^x = 2^n * 2^(x / ln 2 - n), with n from -126 to 127. Where x / ln 2
@@ -35,7 +35,8 @@ Value* Exponential(Builder& b, Value* x) {
                              {factor, constant(by), sum});
   };
   Value* sum = fused(x, kLog2E, constant(kMagic));
-  // For a NaN and a number, these return the number.
+  // If one operand is a NaN and the other a number, these functions return the
+  // number.
   sum = b.CreateMaxNum(sum, constant(kMagic - 126));
   sum = b.CreateMinNum(sum, constant(kMagic + 127));
   Value* const minus_n = b.CreateFSub(constant(kMagic), sum);

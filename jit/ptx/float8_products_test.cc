@@ -23,7 +23,7 @@ using ::testing::Not;
 
 class Float8Products : public ::testing::Test {
  protected:
-  // This must run before anything opens the device.
+  // The variable must be set before anything opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_89", /*replace=*/1);
   }
@@ -51,8 +51,8 @@ TEST_F(Float8Products, OfEachPairOfTypes) {
   }
 }
 
-// Factors have the other layouts, tiles do not fill the edges, and results are
-// rounded to 8 bits again.
+// Tests the other layouts of factors, tiles that do not fill the edges, and
+// results that are rounded to 8 bits again.
 TEST_F(Float8Products, LayoutsEdgesAndEpilogues) {
   ExpectOnGrid(R"(
     dispatch @by_rows(%a: f8e4m3fn[32, 96], %b: f8e4m3fn[96, 40])
@@ -73,7 +73,7 @@ TEST_F(Float8Products, LayoutsEdgesAndEpilogues) {
     })");
 }
 
-// Earlier architectures multiply in f32.
+// Architectures before sm_89 multiply floats of 8 bits in f32.
 TEST_F(Float8Products, Architectures) {
   constexpr std::string_view kProduct =
       "dispatch @product(%a: f8e4m3fn[64, 128], %b: f8e5m2[64, 128])"

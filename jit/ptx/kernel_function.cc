@@ -31,7 +31,7 @@ constexpr uint64_t kBindingAlignment = 16;
 int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
                           const Target& target) {
   constexpr int64_t kMaxSumsOfTwo = 64;
-  int64_t products = 0, sums = 0;  // registers of a thread
+  int64_t products = 0, sums = 0;  // numbers of registers of a thread
   for (size_t i = 0; i < plan.places.size(); ++i) {
     if (plan.places[i].kind != PhasePlan::Kind::kMatrices) continue;
     const loops::Buffer& buffer = nest.buffers[i];

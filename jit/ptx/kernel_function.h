@@ -22,7 +22,8 @@
 
 namespace ember::jit::ptx {
 
-// threads: per block. The arguments are those of vm/format/device_abi.h, with
+// Adds the function of a kernel to the module. threads: number of threads per
+// block. The function's arguments are those of vm/format/device_abi.h, with
 // types and names.
 llvm::Function* CreateKernel(const loops::LoopNest& nest, const Layout& layout,
                              const gpu::PhasePlan& plan,

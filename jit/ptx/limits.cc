@@ -15,7 +15,8 @@ namespace {
 struct Limit {
   llvm::Value* x = nullptr;
   llvm::Value* limit = nullptr;
-  bool is_least = false;  // true: results are at least the limit
+  // true: results are at least the limit; false: at most
+  bool is_least = false;
 };
 
 std::optional<Limit> LimitOf(const llvm::SelectInst& select) {
@@ -31,8 +32,8 @@ std::optional<Limit> LimitOf(const llvm::SelectInst& select) {
       number->isNaN() || number->isZero()) {
     return std::nullopt;
   }
-  // If x is a NaN, the result must be x: so the comparison is false for a NaN
-  // if it chooses the limit.
+  // If x is a NaN, the result must be x. So a comparison that chooses the limit
+  // must be false for a NaN.
   const bool takes_limit =
       select.getTrueValue() == found.limit && select.getFalseValue() == found.x;
   const bool takes_x =

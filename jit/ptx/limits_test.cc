@@ -19,8 +19,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Returns the code for a comparison of %x with the constant and a selection by
-// it.
+// Returns the code after UseExtremes for a comparison of %x with a constant and
+// a selection by the result.
 std::string Made(std::string_view compare, std::string_view select,
                  std::string_view type = "float") {
   const std::string t(type);
@@ -68,8 +68,9 @@ TEST(LimitsTest, Extremes) {
       HasSubstr("@llvm.maximum.v2f32"));
 }
 
-// These stay: NaNs would be limited, or the sign of a zero, the type or the
-// selected values are others.
+// Comparisons with selects that do not become minima or maxima: they would
+// limit a NaN or change the sign of a zero, or their type or selected values do
+// not fit.
 TEST(LimitsTest, OtherSelects) {
   for (const std::string& made :
        {Made("ult float %x, -2.0", "float -2.0, float %x"),

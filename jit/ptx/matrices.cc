@@ -17,12 +17,13 @@ using loops::Statement;
 
 namespace {
 
-// Rows of a matrix that ldmatrix loads, and their bytes.
+// Number of rows of a matrix that ldmatrix loads, and number of bytes of a row.
 constexpr int64_t kLoadedRows = 8;
 constexpr int64_t kLoadedRowBytes = 16;
 constexpr int64_t kThreads = 4;
 
-// Returns the elements from one place of a matrix in memory to another.
+// Returns the number of elements from one place of a matrix in memory to
+// another.
 int64_t OffsetOf(const MatrixInMemory& matrix, MatrixStep step) {
   return step.row * matrix.row_stride + step.column * matrix.column_stride;
 }
@@ -42,7 +43,7 @@ void Matrices::Emit(const Statement& loop, NodeId subgroup) {
   if (!found.ok()) return error_.Set(found.status());
   const Operation& operation = *found;
   expressions_.BeginStatement();
-  // A matrix begins where its variables are 0.
+  // Binds the variables of the matrix loops to 0, where the matrix begins.
   Scopes& scopes = expressions_.scopes();
   int bound = 0;
   const auto bind = [&](NodeId variable) {
@@ -94,7 +95,8 @@ Matrices::Registers& Matrices::Accumulator(const Operation& operation) {
   }
   Registers& registers = accumulators_[{operation.accumulator, number}];
   if (!registers.empty()) return registers;
-  // All rows with such sums have the same layout, so any row will do.
+  // All rows of the table with such sums have the same layout of the sums, so
+  // any row will do.
   const MatrixInstruction* const row =
       FindMatrixSums(operation.rows, operation.columns, buffer.type);
   Builder::InsertPointGuard guard(b_);
@@ -177,7 +179,7 @@ void Matrices::BeginProduct(const Operation& operation,
                         .is_transposed = operation.b.IsRowMajor()};
   Value* result = nullptr;
   if (rows.Any()) {
-    // The instruction takes the one matrix of all four warps, which begins with
+    // The instruction takes one matrix for all four warps, which begins with
     // the rows of the first warp.
     Value* const before =
         b_.CreateMul(b_.CreateAnd(warp_, Long(row.warps - 1)),
@@ -222,8 +224,8 @@ void Matrices::LeaveBody() {
 void Matrices::Await() {
   if (awaited_.empty() || go_on_in_) return;
   Builder::InsertPointGuard guard(b_);
-  // A body inside the one in which they began may run several times, or never,
-  // so the wait is put where they began.
+  // The wait is put into the block in which the products began, because the
+  // current body is inside it and may run several times, or never.
   if (begun_before_.size() != begun_depth_)
     b_.SetInsertPoint(begun_in_->getTerminator());
   std::vector<llvm::AllocaInst*> variables;
@@ -285,8 +287,8 @@ std::vector<Value*> Matrices::LoadFactor(const MatrixInMemory& matrix,
   return registers;
 }
 
-// Lane l passes the address of row l mod 8 of the part of the fragment that is
-// in register l / 8.
+// Loads a factor with ldmatrix. Lane l passes the address of row l mod 8 of the
+// part of the fragment that is in register l / 8.
 std::vector<Value*> Matrices::LoadFromShared(const MatrixInMemory& matrix,
                                              const MatrixFragment& fragment,
                                              Value* begin) {
@@ -338,8 +340,8 @@ Value* Matrices::LoadRegister(const MatrixInMemory& matrix,
   return word;
 }
 
-// Neighbours in a row that one lane holds are stored together if they are
-// contiguous in memory.
+// Emits the store of an accumulator. Neighbours in a row that one lane holds
+// are stored together if they are contiguous in memory.
 void Matrices::EmitStore(const Operation& operation) {
   const MatrixInMemory& to = operation.destination;
   const DType type = nest_.buffers[to.buffer].type;
@@ -349,7 +351,7 @@ void Matrices::EmitStore(const Operation& operation) {
       FindMatrixSums(operation.rows, operation.columns, type);
   if (row == nullptr) return;
   const MatrixFragment fragment = row->Sum();
-  // These are all elements that this lane has, with their distances from the
+  // `elements`: all elements that this lane has, with their distances from the
   // first.
   std::vector<std::pair<int64_t, Value*>> elements;
   for (size_t r = 0; r < sums.size(); ++r) {

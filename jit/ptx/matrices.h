@@ -46,33 +46,35 @@ class Matrices {
         expressions_(expressions),
         error_(error) {}
 
-  // invocation: the number of the thread in its block, an i64. The builder is
-  // at the function's entry.
+  // Sets the number of the thread in its block, an i64. The builder must be at
+  // the function's entry.
   void SetInvocation(llvm::Value* invocation);
-  // Number of the warp in its block, an i64.
+  // Returns the number of the warp in its block, an i64.
   llvm::Value* warp() const { return warp_; }
-  // Number of the thread in its warp, an i64.
+  // Returns the number of the thread in its warp, an i64.
   llvm::Value* lane() const { return lane_; }
 
-  // loop: the outermost of the matrix loops. subgroup: the variable of the
-  // subgroup loop around.
+  // Emits a fill, product or store. loop: the outermost of the matrix loops.
+  // subgroup: the variable of the surrounding subgroup loop.
   void Emit(const loops::Statement& loop, loops::NodeId subgroup);
 
-  // Waits for products in flight, so that other warps may store to their
-  // factors: before each barrier, and at the end of the phase. Does not wait
-  // for products after LetGoOn.
+  // Emits the wait for products in flight, so that other warps may store to
+  // their factors. To be called before each barrier, and at the end of the
+  // phase. It does not wait for products that LetGoOn has kept in flight.
   void Await();
   // LetGoOn keeps the products since its last call in flight in the next
-  // iteration of the loop around. The end of the current iteration waits for
-  // those that began before. AwaitAll, after the loop, waits for all.
+  // iteration of the surrounding loop. At the end of the current iteration the
+  // products that began before are awaited. AwaitAll, after the loop, waits for
+  // all products.
   void LetGoOn();
   void AwaitAll();
-  // These are called around bodies of loops and branches. Other products that
-  // begin in a body end before the body does.
+  // These functions are called around bodies of loops and branches. Products
+  // that begin in a body end before the body does, except those that LetGoOn
+  // keeps in flight.
   void EnterBody() { begun_before_.push_back(products_); }
   void LeaveBody();
 
-  // Number of multiplying instructions so far.
+  // Number of multiplying instructions that were emitted so far.
   int64_t products() const { return products_; }
 
  private:
@@ -94,7 +96,7 @@ class Matrices {
   void EmitStore(const Operation& operation);
 
   Registers& Accumulator(const Operation& operation);
-  // Type of a register of the fragment of sums.
+  // Returns the type of a register that holds a part of the sums.
   llvm::Type* SumType(DType sum);
   // Loads the registers of a factor, i32 each.
   std::vector<llvm::Value*> LoadFactor(const loops::MatrixInMemory& matrix,
@@ -107,13 +109,13 @@ class Matrices {
                             llvm::Value* begin);
   // Returns the address at which the matrix begins in memory.
   llvm::Value* BeginOf(const loops::MatrixInMemory& matrix);
-  // Returns the pointer plus `elements` (i64) of the matrix.
+  // Returns the pointer advanced by `elements` (i64) elements of the matrix.
   llvm::Value* Behind(llvm::Value* pointer, const loops::MatrixInMemory& matrix,
                       llvm::Value* elements);
   llvm::Value* Behind(llvm::Value* pointer, const loops::MatrixInMemory& matrix,
                       int64_t elements);
-  // Returns the elements from the first one of the matrix to this lane's of
-  // register 0.
+  // Returns the number of elements from the first one of the matrix to this
+  // lane's first one in register 0.
   llvm::Value* LaneOffset(const loops::MatrixInMemory& matrix,
                           const MatrixFragment& fragment);
   llvm::Value* Long(int64_t value) {
@@ -127,21 +129,23 @@ class Matrices {
   llvm::Function& function_;
   ExpressionEmitter& expressions_;
   FirstError& error_;
-  // These are all i64.
+  // The following numbers of the thread are i64.
   llvm::Value* warp_ = nullptr;
   llvm::Value* lane_ = nullptr;
-  llvm::Value* group_ = nullptr;   // lane / 4
-  llvm::Value* thread_ = nullptr;  // lane mod 4
-  // The accumulators, per buffer and number of the matrix in it.
+  llvm::Value* group_ = nullptr;   // number of the lane divided by 4
+  llvm::Value* thread_ = nullptr;  // number of the lane modulo 4
+  // The registers of each accumulator. Key: the buffer, and the number of the
+  // matrix in it.
   std::map<std::pair<uint32_t, uint64_t>, Registers> accumulators_;
   // Accumulators of products in flight. All of them began in the block
   // `begun_in_`, inside `begun_depth_` bodies.
   std::vector<const Registers*> awaited_;
   llvm::BasicBlock* begun_in_ = nullptr;
   size_t begun_depth_ = 0;
-  // Set in a loop's body after LetGoOn: the number of bodies around.
+  // Set in a loop's body after LetGoOn: the number of surrounding bodies.
   std::optional<size_t> go_on_in_;
-  std::vector<int64_t> begun_before_;  // products, by body around
+  // number of products before each surrounding body
+  std::vector<int64_t> begun_before_;
   int64_t products_ = 0;
 };
 

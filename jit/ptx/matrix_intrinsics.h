@@ -8,8 +8,9 @@
 
 namespace ember::jit::ptx {
 
-// Returns not_intrinsic where LLVM 19 has none: for wide rows, and for floats
-// of 8 bits. Those are functions of device_functions.h.
+// Returns the intrinsic of the row; not_intrinsic where LLVM 19 has none: for
+// wide rows, and for floats of 8 bits. Their instructions are functions of
+// device_functions.h.
 llvm::Intrinsic::ID IntrinsicOf(const MatrixInstruction& row);
 
 // Returns the type of the intrinsic's product, or null if it multiplies no

@@ -87,7 +87,7 @@ class PhaseEmitter final : public BlockEmitter {
   }
   void LeaveBody() override;
   bool EmitDot(const Statement& loop) override {
-    // A store that only the first thread does is emitted by EmitStore.
+    // If only the first thread stores the result, EmitStore emits the loop.
     const auto dot = dots_.Find(loop);
     return dot && !IsOfFirst(dot->store->buffer) &&
            dots_.Emit(*dot, loop.variable);
@@ -96,14 +96,14 @@ class PhaseEmitter final : public BlockEmitter {
   void EmitAwait(const Statement& await) override;
   void EmitInvocations(const Statement& statement) override;
   bool EmitCheck(const Block& block, size_t number) override;
-  // True if the element of lane 0 provably has a number that is a multiple of
-  // `elements`, so that this many lanes are an aligned run.
+  // True if the number of lane 0's element is provably a multiple of
+  // `elements`, so that `elements` lanes are an aligned run.
   bool IsAligned(uint32_t buffer, std::span<const NodeId> indices,
                  int64_t elements);
-  // Emits the asynchronous store as cp.async. False if it cannot: the copy must
-  // be of 4, 8 or 16 aligned bytes from device to shared memory.
+  // Emits the asynchronous store as cp.async. Returns false if it cannot: the
+  // copy must be of 4, 8 or 16 aligned bytes from device to shared memory.
   bool BeginCopy(const loops::Store& store);
-  // Emits a loop over the workgroup's tasks, from its first one on, by steps of
+  // Emits a loop over the workgroup's tasks, from its first one on, in steps of
   // the number of workgroups. EmitRoles emits such a loop for each role.
   void EmitTasks(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitRoles(const loops::Phase& phase, Value* first, Value* tasks);
@@ -147,18 +147,20 @@ class PhaseEmitter final : public BlockEmitter {
   Combiner combiner_;
   DotProducts dots_;
   Matrices matrices_;
-  NodeId subgroup_ = 0;          // the variable of the subgroup loop around
-  Value* invocation_ = nullptr;  // i64
+  NodeId subgroup_ = 0;          // variable of the surrounding subgroup loop
+  Value* invocation_ = nullptr;  // number of the invocation, an i64
   Value* is_first_ = nullptr;
   bool in_invocations_ = false;
-  bool is_in_first_ = false;  // in code that only the first invocation executes
+  // true in code that only the first invocation executes
+  bool is_in_first_ = false;
   int64_t barriers_ = 0;
-  // For phases with roles: the role whose code is emitted, and the number of
-  // bodies around.
+  // For phases with roles: `is_producer_` says which role's code is emitted;
+  // `depth_` is the number of surrounding bodies.
   std::optional<SlotBarriers> slots_;
   bool is_producer_ = false;
   int64_t depth_ = 0;
-  int64_t depth_of_turns_ = 0;  // in the loop of plan_.roles
+  // the value of `depth_` in the loop of plan_.roles
+  int64_t depth_of_turns_ = 0;
 };
 
 // True if the current role leaves the statement out. The producer keeps the
@@ -190,8 +192,8 @@ void PhaseEmitter::AfterStatement(const Statement& statement) {
     slots_->LeaveLoop(matrices_.lane());
 }
 
-// At the end of an iteration, the products of the previous one have been
-// awaited, so their slots are released.
+// The products of the previous iteration have been awaited at the end of an
+// iteration, so the slots that they read are released.
 void PhaseEmitter::LeaveBody() {
   matrices_.LeaveBody();
   if (slots_ && depth_ == depth_of_turns_) slots_->LeaveTurn(matrices_.lane());
@@ -310,8 +312,9 @@ void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
   b_.SetInsertPoint(after);
 }
 
-// If all stores are to memory, only the first invocation computes the values:
-// the others must not read memory that it may be storing to.
+// Emits a statement's stores. If all stores are to memory, only the first
+// invocation computes the values: the others must not read memory to which it
+// may be storing.
 void PhaseEmitter::EmitStore(const Statement& statement) {
   const bool is_of_first = std::ranges::all_of(
       statement.stores,
@@ -338,7 +341,7 @@ bool PhaseEmitter::IsAligned(uint32_t buffer, std::span<const NodeId> indices,
       return false;
     for (const tensor::LinearTerm& term : sum->terms) {
       if (expressions_.scopes().IsLane(term.node)) continue;
-      // Each factor is at most 2^30, so this cannot overflow.
+      // The product cannot overflow, because each factor is at most 2^30.
       const int64_t divisor = loops::PowerOfTwoIn(term.coefficient) *
                               loops::DivisorOf(nest_.pool, term.node);
       if (std::min(divisor, elements) * stride < elements) return false;
@@ -384,7 +387,8 @@ void PhaseEmitter::EmitAwait(const Statement& await) {
   if (has_async_copies_) EmitAwaitCopies(b_, await.groups);
 }
 
-// Without a producer warp, the first thread of the last warp is the producer.
+// Emits the producer's copy of one box. If there is no producer warp, the first
+// thread of the last warp is the producer.
 void PhaseEmitter::EmitProducing(const gpu::WarpRoles::Copy& copy) {
   const auto emit = [&] {
     EmitBoxes(nest_, copy, *slots_, arguments_, expressions_, b_);
@@ -418,7 +422,7 @@ void PhaseEmitter::EmitInvocations(const Statement& statement) {
   in_invocations_ = false;
 }
 
-// Each value of the loop is a whole warp's, so warps do not diverge.
+// Each value of the loop runs on a whole warp, so warps do not diverge.
 void PhaseEmitter::EmitSubgroups(const Statement& statement) {
   const int64_t extent = Constant(ExtentOf(statement.variable));
   in_invocations_ = true;
@@ -461,7 +465,7 @@ Value* PhaseEmitter::OwnValue(const Statement& loop, const loops::Store& store,
     emit();
     own = b_.GetInsertBlock();
   });
-  // Values computed in the branch are available there only.
+  // Values that were computed in the branch are not available after it.
   expressions_.BeginStatement();
   llvm::PHINode* const result = b_.CreatePHI(value->getType(), 2);
   result->addIncoming(value, own);
@@ -474,7 +478,8 @@ Value* PhaseEmitter::OwnValue(const Statement& loop, const loops::Store& store,
 void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
   std::vector<std::pair<const loops::Store*, Value*>> all;
   for (const loops::Store& store : statement.body[0].stores) {
-    // The parts' memory is in use until the first invocation has read it.
+    // The memory for combining is in use until the first invocation has read
+    // it.
     if (!all.empty() && plan_.parts > 1) EmitBarrier();
     Value* const own = OwnValue(statement, store, extent);
     Value* const parts =
@@ -497,15 +502,17 @@ bool PhaseEmitter::EmitCheck(const Block& block, size_t number) {
   const Checked checked = EmitChecked(block[number]);
   const auto* const known = llvm::dyn_cast<llvm::ConstantInt>(checked.inside);
   if (known != nullptr && known->isOne()) return false;
-  // Later statements run only where the check holds. Threads that fail it do
-  // not wait at barriers, and no others are left waiting for them.
+  // The rest of the block runs only where the check holds. A thread that fails
+  // it executes no further barriers of the block, and no other thread is left
+  // waiting for it.
   EmitBranch(b_.CreateNot(checked.inside),
              [&] { Fail(block[number], checked); });
   EmitBranch(checked.inside, [&] { EmitBlock(block, number + 1); });
   return true;
 }
 
-// The first thread that fails a check records what it found.
+// Emits the record of a failed check. The first thread that fails a check
+// records the index and the extent.
 void PhaseEmitter::Fail(const Statement& check, const Checked& checked) {
   Value* const record = function_.getArg(layout_.record);
   const auto field = [&](size_t offset) {

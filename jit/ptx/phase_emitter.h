@@ -27,9 +27,9 @@ inline constexpr char kSharedName[] = "shared";
 // Returns the properties of a device that code generation depends on.
 TargetTraits TraitsOf(const Target& target);
 
-// The nest must be legal for these traits (jit/legalise), and the module must
-// have NVPTX's data layout. Returns kUnimplemented with a reason of
-// jit/decline_reasons.h if this back end does not support the phase.
+// Emits a phase. The nest must be legal for these traits (jit/legalise), and
+// the module must have NVPTX's data layout. Returns kUnimplemented with a
+// reason of jit/decline_reasons.h if this back end does not support the phase.
 StatusOr<gpu::PhaseCode> EmitPhase(const loops::LoopNest& nest,
                                    const loops::Phase& phase, bool is_prologue,
                                    const std::string& name,

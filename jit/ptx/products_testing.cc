@@ -88,7 +88,8 @@ std::string PtxOf(const loops::LoopNest& nest, std::string_view target) {
 
 namespace {
 
-// A product's nest under the default schedule, and its code, which assembles.
+// The nest of a product under the default schedule, and its code, which ptxas
+// accepts where it is installed.
 struct Product {
   loops::LoopNest nest;
   gpu::DeviceCode code;
@@ -135,7 +136,8 @@ std::optional<Product> ProductOf(std::string_view text, std::string* ptx,
   return Product{*std::move(nest), *std::move(code)};
 }
 
-// Returns the number of products since `before`; nothing on a GPU.
+// Returns the number of products of matrices that the grid made since `before`;
+// nothing on a GPU.
 std::optional<uint64_t> ProductsSince(const hal::cuda::GridStatistics& before,
                                       const GridExpectations& expectations) {
   if (!Target::Of(TestDevice()->target()).is_emulated) return std::nullopt;
@@ -148,7 +150,7 @@ std::optional<uint64_t> ProductsSince(const hal::cuda::GridStatistics& before,
   return after.products - before.products;
 }
 
-// Applies the change to the bits of each element of f32.
+// Applies the change to the bits of each element; all elements are f32.
 template <typename Change>
 std::vector<uint8_t> Changed(std::vector<uint8_t> bytes, const Change& change) {
   for (size_t i = 0; i < bytes.size(); i += sizeof(uint32_t)) {
@@ -166,7 +168,7 @@ std::vector<float> FloatsOf(const std::vector<uint8_t>& bytes) {
   return floats;
 }
 
-// Evaluates the product with its inputs changed.
+// Evaluates the product's nest after changing the elements of its inputs.
 template <typename Change>
 std::vector<float> Evaluated(const loops::LoopNest& nest,
                              const gpu::Bytes& contents, const Change& change) {
@@ -229,8 +231,8 @@ void ExpectTf32OnGrid(std::string_view text, std::string* ptx,
       gpu::RunNest(TestDevice(), nest, std::move(product->code), {}, actual);
   ASSERT_TRUE(ran.ok()) << ran.ToString();
   const std::vector<float> results = FloatsOf(actual.back());
-  // The errors of sums of at most 256 products in f32, in any order, and of two
-  // factors.
+  // Relative errors: of sums of at most 256 products in f32, in any order, and
+  // of two factors.
   constexpr float kOfSums = 0x1p-16f, kOfFactors = 2 * 0x1p-10f;
   int64_t rounded = 0;
   for (size_t i = 0; i < results.size(); ++i) {

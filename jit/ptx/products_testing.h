@@ -17,7 +17,8 @@
 
 namespace ember::jit::ptx {
 
-// Returns a GPU that is so small that little products have several blocks.
+// Returns the model of a GPU that is so small that even little products have
+// several blocks.
 GpuModel SmallGpu(std::string_view target);
 
 // Returns the dispatch's nest under the default schedule for the GPU. If there
@@ -31,23 +32,24 @@ std::optional<loops::LoopNest> NestByDefault(std::string_view text,
 std::string PtxOf(const loops::LoopNest& nest, std::string_view target);
 
 struct GridExpectations {
-  // Largest absolute and relative error of results: sums of matrices have
-  // another order.
+  // Largest absolute and relative error of results, which is not 0 because sums
+  // of matrices have another order.
   double within = 0;
-  // True if there must be products of matrices. Loads for them take one pass
-  // over the banks. Shapes that fill few matrices need not have any.
+  // True if there must be products of matrices. Loads for these products must
+  // take one pass over the banks. Shapes that fill few matrices need not have
+  // any.
   bool has_matrices = true;
-  // The same as for NestByDefault.
+  // An input that never changes; "": none.
   std::string_view constant = "";
   // If not "", lines of a schedule to use instead of the default one.
   std::string_view schedule = "";
   // Features that the target has in addition to the device's: "+tf32".
   std::string_view features = "";
-  // A feature that the target lacks, and one that replaces it.
+  // A feature that is removed from the target, and one that replaces it.
   std::string_view without = "";
   std::string_view instead = "";
-  // Number in the GPU that the schedule is for. With several, another phase
-  // costs only what it moves, so small sums are split.
+  // Number of processors in the GPU that the schedule is for. With several,
+  // another phase costs only the data that it moves, so small sums are split.
   int64_t processors = 1;
 };
 
@@ -59,11 +61,12 @@ std::optional<uint64_t> ExpectOnGrid(std::string_view text,
                                      std::string* ptx = nullptr,
                                      const GridExpectations& expectations = {});
 
-// Does the same for a product of f32 by f32 whose two factors are its inputs,
-// with factors of any bits, on a target that allows tf32. Results must be those
-// of the evaluator with factors cut off to tf32, apart from the order of sums.
-// They must be within 2^-9 of the sum of the products' magnitudes from exact
-// factors, since each factor is off by less than 2^-10 of itself.
+// Does the same as ExpectOnGrid for a product of f32 by f32 whose two factors
+// are its inputs, with factors of any bits, on a target that allows tf32.
+// Results must be those of the evaluator with factors cut off to tf32, apart
+// from the order of sums. They must be within 2^-9 of the sum of the products'
+// magnitudes from exact factors, since each factor is off by less than 2^-10 of
+// itself.
 void ExpectTf32OnGrid(std::string_view text, std::string* ptx = nullptr,
                       const GridExpectations& expectations = {});
 

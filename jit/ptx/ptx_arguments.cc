@@ -90,7 +90,8 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
   return layout;
 }
 
-// Tensor maps begin at CUDA's alignment for them.
+// Counts the gap before the tensor maps, which begin at CUDA's alignment for
+// them.
 int64_t ArgumentBytes(const Layout& layout) {
   const int64_t numbers = 8 * int64_t{layout.first_box};
   if (layout.boxes.empty()) return numbers;

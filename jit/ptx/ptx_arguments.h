@@ -24,15 +24,17 @@
 
 namespace ember::jit::ptx {
 
-// The arguments of the kernel's function, bindings in the order of buffers, and
-// the places of the workgroup's buffers in its memory.
+// The arguments of the kernel's function, with bindings in the order of
+// buffers, and the places of the workgroup's buffers in its memory.
 struct Layout {
   std::vector<gpu::PhaseCode::Binding> bindings;
-  std::vector<unsigned> arguments;      // by buffer
-  std::vector<int64_t> shared_offsets;  // by buffer
+  std::vector<unsigned> arguments;  // number of the argument of each buffer
+  // place of each buffer in the workgroup's memory, in bytes
+  std::vector<int64_t> shared_offsets;
   int64_t shared_bytes = 0;
   unsigned record = 0;
-  unsigned first_parameter = 0;  // the nest's, then the first task
+  // the nest's parameters, followed by the number of the first task
+  unsigned first_parameter = 0;
   // Tensor maps of the boxes that are copied. They are the last arguments.
   std::vector<vm::BoxMap> boxes;
   unsigned first_box = 0;
@@ -40,12 +42,13 @@ struct Layout {
 
 Layout LayOut(const loops::LoopNest& nest, const gpu::PhasePlan& plan);
 
-// Bytes of the kernel's arguments; drivers accept kMaxArgumentBytes.
+// Returns the number of bytes of the kernel's arguments; drivers accept
+// kMaxArgumentBytes.
 int64_t ArgumentBytes(const Layout& layout);
 inline constexpr int64_t kMaxArgumentBytes = 4096;
 
-// The constructor's operands must outlive the object. shared: the workgroup's
-// memory; null if the phase has none.
+// Gives code the arguments of a kernel. The constructor's operands must outlive
+// the object. shared: the workgroup's memory; null if the phase has none.
 class PtxArguments final : public KernelArguments {
  public:
   PtxArguments(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
@@ -83,7 +86,7 @@ class PtxArguments final : public KernelArguments {
   bool IsRowMajor(uint32_t buffer) const override {
     return !plan_.places[buffer].panels.Any();
   }
-  // Emits SharedPanels::PlaceOf.
+  // Emits the computation of SharedPanels::PlaceOf.
   llvm::Value* PlaceOf(Builder& builder, uint32_t buffer,
                        const RowMajorPlace& at) override;
 
@@ -96,7 +99,7 @@ class PtxArguments final : public KernelArguments {
   }
   // Returns the address of a box's tensor map.
   llvm::Value* Box(const gpu::BoxCopy& copy);
-  // workgroup: its number, an i64.
+  // Sets the number of the workgroup, an i64.
   void set_workgroup(llvm::Value* workgroup) { workgroup_ = workgroup; }
 
  private:

@@ -184,7 +184,7 @@ TEST(PtxTest, ProductsOfTiles) {
   EXPECT_THAT(product.ptx, Not(HasSubstr(".local")));
 }
 
-// The cast is not part of the load: PTX loads into registers of the type that
+// Casts stay separate from loads: PTX loads into registers of the type that
 // memory has.
 TEST(PtxTest, CastsOfVectors) {
   const Compiled casts = Compile(

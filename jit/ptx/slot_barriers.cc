@@ -26,7 +26,8 @@ void SlotBarriers::Make() {
   EmitPublishCopyBarriers(b_);
 }
 
-// The variable is set here, where code of the role begins.
+// Returns a variable that is allocated at the function's entry and set where
+// the builder is, at the begin of the role's code.
 llvm::AllocaInst* SlotBarriers::Variable(const char* name, uint32_t value) {
   llvm::AllocaInst* variable = nullptr;
   {
@@ -39,8 +40,9 @@ llvm::AllocaInst* SlotBarriers::Variable(const char* name, uint32_t value) {
   return variable;
 }
 
-// All slots are empty at first: for the barriers that signal that, the phase
-// before the first counts as over.
+// All slots are empty at first. So for the barriers that signal emptiness, the
+// phase before the first counts as over: waiting for its parity returns at
+// once.
 void SlotBarriers::EnterProducer() {
   for (size_t i = 0; i < roles_.rings.size(); ++i)
     producer_parities_.push_back(Variable("parities", UINT32_MAX));
@@ -150,7 +152,8 @@ Value* SlotBarriers::IsFirst(Value* lane) {
   return b_.CreateICmpEQ(lane, llvm::ConstantInt::get(lane->getType(), 0));
 }
 
-// One lane arrives for its warp: the products have ended for all lanes.
+// Emits an arrival at the barrier for empty slots, if the condition holds. One
+// lane arrives for its warp: the products have ended for all lanes.
 void SlotBarriers::ArriveIf(Value* condition, size_t ring, Value* slot) {
   auto* const then =
       llvm::BasicBlock::Create(b_.getContext(), "leave", &function_);

@@ -32,8 +32,8 @@ namespace ember::jit::ptx {
 class SlotBarriers {
  public:
   // first: returns the address of the first barrier, in shared memory. Barriers
-  // are in the order of rings: those for slots being full, then those for them
-  // being empty.
+  // are in the order of rings: for each ring first those that signal full
+  // slots, then those that signal empty slots.
   SlotBarriers(Builder& builder, llvm::Function& function,
                const gpu::WarpRoles& roles, std::function<llvm::Value*()> first)
       : b_(builder),
@@ -42,42 +42,42 @@ class SlotBarriers {
         first_(std::move(first)) {}
 
   void Make();
-  // Called before code of the role; both are called where the producer is a
-  // consumer, too.
+  // Called before the code of the role. Both are called if a consumer's thread
+  // is also the producer.
   void EnterProducer();
   void EnterConsumers();
 
-  // The producer waits until the slot (i64) is empty, and announces the bytes
-  // of the fill.
+  // Emits the producer's wait until the slot (i64) is empty, and announces the
+  // number of bytes of the fill.
   void BeginFill(size_t ring, llvm::Value* slot);
-  // Returns the barrier on which copies to the slot (i64) count.
+  // Returns the barrier that counts the bytes of copies to the slot (i64).
   llvm::Value* Full(size_t ring, llvm::Value* slot);
 
   // Returns the index of a slot, an i64, at the current place of the code.
   using SlotOf = std::function<llvm::Value*(loops::NodeId index)>;
-  // All threads of warps that run the subgroup loop wait until the slots are
-  // full, for rings that this loop is the first of its iteration to read. True
-  // if it reads rings whose products stay in flight.
+  // Emits a wait of all threads of warps that run the subgroup loop until the
+  // slots are full, for rings that this loop is the first of its iteration to
+  // read. Returns true if the loop reads rings whose products stay in flight.
   bool BeforeReader(const loops::Statement& reader, const SlotOf& slot_of);
   // True if the loop is the last of its iteration to read a ring, and its
   // products do not stay in flight.
   bool EndsReading(const loops::Statement& reader) const;
-  // Called when these products have ended: the warp signals that the slot is
-  // empty.
+  // To be called when the products of the loop have ended: the warp signals
+  // that the slot is empty.
   void AfterReader(const loops::Statement& reader, const SlotOf& slot_of,
                    llvm::Value* lane);
-  // LeaveTurn is called at the end of an iteration whose products stay in
-  // flight: those of the previous iteration have ended, and the slots that they
-  // read are empty. LeaveLoop, after the loop, does the same for the last
-  // iteration.
+  // LeaveTurn is to be called at the end of an iteration whose products stay in
+  // flight: the products of the previous iteration have ended then, and the
+  // slots that they read are empty. LeaveLoop, after the loop, does the same
+  // for the last iteration.
   void LeaveTurn(llvm::Value* lane);
   void LeaveLoop(llvm::Value* lane);
 
  private:
   // Variables for a ring, in the consumers' code.
   struct Variables {
-    llvm::AllocaInst* parities = nullptr;  // i32
-    // If products stay in flight: `before` holds the slot of the previous
+    llvm::AllocaInst* parities = nullptr;  // i32, one bit per slot
+    // Used if products stay in flight: `before` holds the slot of the previous
     // iteration, or -1 (i32), and `slot` is that of the current one.
     llvm::AllocaInst* before = nullptr;
     llvm::Value* slot = nullptr;
@@ -98,7 +98,7 @@ class SlotBarriers {
   llvm::Function& function_;
   const gpu::WarpRoles& roles_;
   const std::function<llvm::Value*()> first_;
-  // Both are per ring.
+  // For each ring: the producer's parities, and the consumers' variables.
   std::vector<llvm::AllocaInst*> producer_parities_;
   std::vector<Variables> variables_;
 };

@@ -29,8 +29,8 @@ using ::testing::HasSubstr;
 
 class SumParts : public ::testing::Test {
  protected:
-  // This must run before anything opens the device. The environment may choose
-  // another architecture.
+  // The variable must be set before anything opens the device. The environment
+  // may choose another architecture.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/0);
   }
@@ -99,7 +99,7 @@ TEST_F(SumParts, OfConvolutions) {
     })");
 }
 
-// Counts commands and does not run them.
+// A command list that counts commands and does not run them.
 class CountingList final : public hal::CommandList {
  public:
   Status Copy(const hal::BufferRange&, const hal::BufferRange&) override {
@@ -171,7 +171,7 @@ TEST_F(SumParts, InRanges) {
     const char* parts;  // pieces, ranges, rows and columns of a tile
   } products[] = {
       {"96", "32", "1088", 11, "[2, 11, 32, 32]"},
-      // The results do not fill the tiles.
+      // Sizes of results that do not fill the tiles.
       {"90", "32", "1088", 11, "[2, 11, 32, 32]"},
   };
   for (const auto& product : products) {
@@ -238,7 +238,7 @@ TEST_F(SumParts, InRangesOfWideProducts) {
     const std::string m = std::to_string(choices.Pick<int>({72, 100}));
     const std::string n = std::to_string(choices.Pick<int>({64, 72}));
     const std::string k = std::to_string(64 * (5 + choices.Below(3)));
-    // A processor has room for three workgroups.
+    // The one processor has room for three workgroups.
     const int ranges = choices.Pick<int>({2, 3, 3, 3, 4});
     const std::string schedule = WideRanges(ranges);
     SCOPED_TRACE(m + " x " + n + " x " + k + " in " + std::to_string(ranges));
@@ -261,8 +261,8 @@ TEST_F(SumParts, InRangesOfWideProducts) {
   }
 }
 
-// The products have few rows and long sums, all layouts and kinds, and sizes
-// that are not multiples of vectors.
+// The products have few rows and long sums. They have all layouts and types,
+// and sizes that are not multiples of vectors.
 TEST_F(SumParts, OfRandomProducts) {
   const SeedRange seeds = TestSeeds(12, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

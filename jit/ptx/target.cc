@@ -10,15 +10,15 @@
 namespace ember::jit::ptx {
 namespace {
 
-// The smallest values of all devices since sm_70.
+// The smallest values that any device since sm_70 has.
 constexpr int64_t kSharedBytes = 48 << 10;
 constexpr int64_t kInvocations = 1024;
 constexpr int64_t kWarp = 32;
-// Each buffer may begin with a vector of 16 bytes.
+// Alignment of buffers in bytes: each may begin with a vector of 16 bytes.
 constexpr int64_t kSharedAlignment = 16;
 
 struct Architecture {
-  int number;  // 80 for "sm_80"
+  int number;  // number in the name: 80 for "sm_80"
   const char* processor;
   const char* version;
 };
@@ -56,8 +56,8 @@ Target Target::Of(std::string_view text) {
     target.processor = row.processor;
     target.version = row.version;
   }
-  // sm_90a code runs on this architecture only. PTX 8.4 was the first to have
-  // its products of signed by unsigned bytes.
+  // sm_90a code runs on this architecture only. PTX 8.4 was the first version
+  // to have sm_90a's products of signed by unsigned bytes.
   if (features.name() == "sm_90a") {
     target.processor = "sm_90a";
     target.version = "+ptx84";

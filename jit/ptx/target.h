@@ -17,14 +17,14 @@
 namespace ember::jit::ptx {
 
 struct Target : gpu::DeviceTraits {
-  std::string text;  // the text that this was read from
-  // Ten times the compute capability.
+  std::string text;  // the target string that this was read from
+  // The architecture: ten times the compute capability.
   int architecture = 70;
   // The newest architecture that LLVM knows and whose code the device runs, and
   // the version of PTX that has it.
   std::string processor = "sm_70";
   std::string version = "+ptx63";
-  // True if code is for the emulated grid of this process.
+  // True if the code is for the emulated grid of this process.
   bool is_emulated = false;
 
   static Target Of(std::string_view target);

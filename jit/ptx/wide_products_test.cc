@@ -25,7 +25,7 @@ using ::testing::Not;
 
 class WideProducts : public ::testing::Test {
  protected:
-  // This must run before anything opens the device.
+  // The variable must be set before anything opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/1);
   }
@@ -33,7 +33,8 @@ class WideProducts : public ::testing::Test {
     if (!TestDevice()->target().starts_with("sm_90a"))
       GTEST_SKIP() << "a device without wgmma: " << TestDevice()->target();
   }
-  // Returns the number of wide instructions; expects none of another kind.
+  // Runs the dispatch and returns the number of wide instructions; expects none
+  // of another kind.
   static std::optional<uint64_t> ExpectWide(
       std::string_view text, const GridExpectations& expectations = {}) {
     std::string ptx;
@@ -46,7 +47,7 @@ class WideProducts : public ::testing::Test {
   }
 };
 
-// A run of products whose sums nothing else touches has one fence before it,
+// A run of products whose sums are not used in between has one fence before it,
 // and one before it is awaited.
 TEST_F(WideProducts, FenceOnce) {
   std::string ptx;
@@ -68,7 +69,8 @@ TEST_F(WideProducts, BothLayouts) {
         "dispatch @product" + a +
         "[128, 256]) -> (%y: f32[128, 256]) { %y[i, j] = sum(k < 128) "
         "f32(%a[i, k]) * f32(%b[k, j]) }");
-    // Instructions are at most of 64 x 256 x 16 and at least of 64 x 64 x 16.
+    // An instruction multiplies at most 64 x 256 x 16 and at least 64 x 64 x
+    // 16, which limits their number.
     EXPECT_GE(products.value_or(32), 16u);
     EXPECT_LE(products.value_or(32), 64u);
     ExpectWide("dispatch @product" + a +
@@ -88,7 +90,8 @@ TEST_F(WideProducts, Bytes) {
           factors +
           "[128, 128]) -> (%y: i32[64, 128]) { %y[i, j] = sum(k < 128) "
           "i32(%a[i, k]) * i32(%b[j, k]) }");
-      // Instructions are at most of 64 x 128 x 32 and at least of 64 x 64 x 32.
+      // An instruction multiplies at most 64 x 128 x 32 and at least 64 x 64 x
+      // 32, which limits their number.
       EXPECT_GE(products.value_or(4), 4u);
       EXPECT_LE(products.value_or(4), 8u);
       const std::string by_rows =
@@ -140,7 +143,7 @@ TEST_F(WideProducts, ConvolutionsOfBytes) {
              {.constant = "w"});
 }
 
-// Wide products of f32 exist where tf32 is allowed. Like those of bytes they
+// Wide products of f32 exist where tf32 is allowed. Like products of bytes they
 // need a factor b whose columns are contiguous.
 TEST_F(WideProducts, Tf32) {
   constexpr std::string_view kByColumns = R"(
@@ -301,7 +304,7 @@ TEST_F(WideProducts, NoneIsDeclined) {
     wide += PtxOf(*nest, target).find("wgmma") != std::string::npos;
     ++count;
   }
-  // A single replayed product need not be wide.
+  // If a single product is replayed, it need not be wide.
   EXPECT_TRUE(wide > 0 || count == 1) << count << " products, none wide";
 }
 

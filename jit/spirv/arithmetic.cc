@@ -150,7 +150,7 @@ Value Arithmetic::Sqrt(const Operation& op) {
   return c_.Call(GLSLstd450Sqrt, op.a);
 }
 
-// jit/math replaces these by other instructions.
+// Legalisation has replaced these instructions by others (jit/math).
 #define EMBER_EXPANDED(name) \
   Value Arithmetic::name(const Operation& op) { return Replaced(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
@@ -191,8 +191,8 @@ Value Arithmetic::Remainder(const Operation& op) {
   return IsFloat(op.type) ? FloatRemainder(op) : Replaced(op);
 }
 
-// Divides by constant powers of two, with or without a sign, and by other
-// values without a sign.
+// Divides by constant powers of two, whether or not the division is raw. Any
+// other division must be raw, and is done without a sign.
 Value Arithmetic::FloorDivide(const Operation& op) {
   const auto known = c_.Known(op.b);
   if (known && std::has_single_bit(*known)) {

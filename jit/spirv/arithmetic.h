@@ -23,10 +23,10 @@ namespace ember::jit::spirv {
 
 class Arithmetic {
  public:
-  // One instruction on values in registers.
+  // One instruction and its operands, which are in registers.
   struct Operation {
     tensor::Opcode opcode = tensor::Opcode::kAdd;
-    bool is_raw = false;  // jit/loops/raw.h
+    bool is_raw = false;  // true for a raw instruction (jit/loops/raw.h)
     DType type = DType::kF32;
     Value a;
     Value b;
@@ -42,17 +42,17 @@ class Arithmetic {
   // of its operands.
   Value EmitNode(const tensor::ExpressionPool& pool, const tensor::Node& node,
                  std::span<const Value> operands);
-  // Emits an update of an element `a` by a value `b` of the type.
+  // Emits an update of an element `a` by a value `b`, both of type `type`.
   Value EmitUpdate(tensor::Update update, DType type, Value a, Value b);
   // Emits a * b + c of f32 or f64, rounded once or twice. once: f32 is rounded
-  // once wherever the device has f64 (except for one in 2^29 results that lie
-  // in the middle of two).
+  // once if the device has f64 (except for one in 2^29 results that lie in the
+  // middle of two).
   Value MultiplyAdd(Value a, Value b, Value c, bool once);
 
   Conversions& conversions() { return convert_; }
 
  private:
-  // Each row has a function.
+  // Each row of the instruction table has a function of its name.
 #define EMBER_ROW(name, ...) Value name(const Operation& op);
   EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
   EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)

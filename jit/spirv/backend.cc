@@ -17,7 +17,7 @@ namespace {
 
 bool Serves(std::string_view target) { return target.starts_with("vulkan"); }
 
-// Returns the module as text, after the figures of its entry points.
+// Returns the module as text, preceded by the figures of its entry points.
 StatusOr<std::string> TextOf(const spirv::ModuleCode& module) {
   std::string text = gpu::FiguresOf(module.ForDevice(), "; ");
   text += spirv::DisassembleModule(module.words);

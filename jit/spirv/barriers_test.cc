@@ -51,7 +51,7 @@ Status Evaluate(const loops::LoopNest& nest, const Meetings& meetings) {
       {.seed = 0, .refuse_races = true, .meetings = &meetings});
 }
 
-// Expects that the nest has this number of barriers and needs each of them.
+// Expects that the nest has `count` barriers and needs each of them.
 void ExpectBarriers(const std::string& text, size_t count) {
   const loops::LoopNest nest = ParseOrDie(text);
   const StatusOr<Meetings> meetings = MeetingsOf(nest);
@@ -68,7 +68,8 @@ void ExpectBarriers(const std::string& text, size_t count) {
   }
 }
 
-// first: statements that fill the tile before the loop; body: the loop's body.
+// Returns a nest that multiplies with a tile of two slots. first: statements
+// that fill the tile before the loop; body: the loop's body.
 std::string Product(const std::string& first, const std::string& body) {
   return R"(
     loops @product(%x: input f32[4, 32], %y: output f32[4, 8]) {
@@ -123,8 +124,8 @@ TEST(Barriers, TheSameHalf) {
                  1);
 }
 
-// The slots follow the iterations of another loop. Nothing is known about them,
-// so there are two barriers.
+// The slots follow the iterations of another loop. So it is not known which
+// slots are accessed, and there are two barriers.
 TEST(Barriers, HalvesOfAnotherLoop) {
   const loops::LoopNest nest = ParseOrDie(Product(kFirst, R"(
     for h < 2 {
@@ -137,7 +138,7 @@ TEST(Barriers, HalvesOfAnotherLoop) {
   EXPECT_TRUE(Evaluate(nest, *meetings).ok());
 }
 
-// Each iteration of the loop around stores to the first half again, and either
+// Each iteration of the outer loop stores to the first half again, and either
 // half may have been read last.
 TEST(Barriers, LoopsAround) {
   ExpectBarriers(Product("", R"(
@@ -212,7 +213,8 @@ TEST(Barriers, OnceBeforeALoop) {
                                       &loops::Statement::loop);
   ASSERT_NE(loop, body.end());
   EXPECT_TRUE(meetings->contains(&*loop));
-  // If iterations have a barrier there anyway, there is none before the loop.
+  // If iterations need a barrier at that place anyway, there is none before the
+  // loop.
   ExpectBarriers(Product(R"(
     invocation i < 8 { %other[i] = %x[t, i] })",
                          R"(
@@ -266,7 +268,8 @@ TEST(Barriers, OfRandomSchedules) {
     const auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) continue;
     const StatusOr<Meetings> meetings = MeetingsOf(*nest);
-    if (!meetings.ok()) continue;  // more invocations than the device has
+    // the phase needs more invocations than the device has
+    if (!meetings.ok()) continue;
     barriers += meetings->size();
     meeting += !meetings->empty();
     ++compared;

@@ -71,7 +71,7 @@ void CodeBuilder::Remember(Key key, Id id) {
     return;
   }
   if (conditional_ != 0) return;
-  // A scope without a prologue belongs to the code around it.
+  // Values of a scope without a prologue belong to the surrounding scope.
   for (size_t i = scopes_.size(); i-- > 0;) {
     if (!scopes_[i].has_prologue) continue;
     scopes_[i].values.emplace(std::move(key), id);
@@ -194,7 +194,8 @@ std::optional<Value> CodeBuilder::OrderOfWords(spv::Op op, Value a, Value b) {
   if (a.type != Scalar::kI64) return std::nullopt;
   const auto x = WordOf(a), y = WordOf(b);
   if (x && y) return Binary(op, Scalar::kBool, *x, *y);
-  // The constant is out of the range of words, so its sign decides.
+  // A constant that is no sign-extended word is larger or smaller than all
+  // words, so its sign decides.
   if (x && Known(b)) return Bool(*KnownInteger(b) > 0);
   if (y && Known(a)) return Bool(*KnownInteger(a) < 0);
   return std::nullopt;
@@ -296,7 +297,7 @@ Id CodeBuilder::Local(Id type, std::string_view name) {
 Id CodeBuilder::Pointer(spv::StorageClass storage, Id type, Id base,
                         std::initializer_list<Value> indices) {
   const Id pointer = module_.PointerType(storage, type);
-  // The type is that of a pointer, which is not a Scalar.
+  // The pointer's type is part of the key, because it is no Scalar.
   Key key{spv::Op::OpAccessChain, {pointer, base}};
   for (const Value& index : indices) key.second.push_back(index.id);
   if (const Id* known = Find(key)) return *known;

@@ -39,7 +39,8 @@ class CodeBuilder {
   explicit CodeBuilder(ModuleBuilder& module);
 
   ModuleBuilder& module() { return module_; }
-  // Number of instructions so far, a measure of the code's size.
+  // Number of instructions that were emitted so far, a measure of the code's
+  // size.
   int64_t size() const { return size_; }
 
   // --- scopes ---
@@ -48,8 +49,8 @@ class CodeBuilder {
   void LeaveScope();
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
 
-  // While it exists, instructions are put into the prologue of the scope at
-  // this depth (kHere: they stay).
+  // While an object of this class exists, instructions are put into the
+  // prologue of the scope at this depth (kHere: they stay at their place).
   class At {
    public:
     At(CodeBuilder& code, int depth);
@@ -59,7 +60,7 @@ class CodeBuilder {
 
    private:
     CodeBuilder& code_;
-    // The state to restore, if the place was changed.
+    // The state to restore at the end, if the place was changed.
     bool moved_;
     size_t block_;
     int place_;
@@ -68,7 +69,7 @@ class CodeBuilder {
   // --- values ---
 
   // Emits an instruction without effects; equal ones are emitted once. rounds:
-  // the result must not be fused with another instruction.
+  // true if the result must not be fused with another instruction.
   Value Pure(spv::Op op, Scalar type, std::initializer_list<uint32_t> operands,
              bool rounds = false);
   // Converts a float to another type. The result is marked as rounded: newer
@@ -100,7 +101,7 @@ class CodeBuilder {
   Value Int(int64_t value) {
     return Constant(Scalar::kI32, static_cast<uint64_t>(value));
   }
-  // Returns a constant of the type of the other value.
+  // Returns a constant of the type of `other`.
   Value Like(Value other, int64_t value) {
     return Constant(other.type, static_cast<uint64_t>(value));
   }
@@ -113,24 +114,24 @@ class CodeBuilder {
     return KnownInteger(value) == what;
   }
 
-  // These compute with integers of one type, wrapping.
+  // These functions compute with integers of one type, wrapping.
   Value Add(Value a, Value b);
   Value Subtract(Value a, Value b);
   Value Multiply(Value a, Value b);
   Value BitAnd(Value a, Value b);
   Value BitOr(Value a, Value b);
   Value BitXor(Value a, Value b);
-  // Shifts are by less than the number of bits.
+  // These functions shift by less than the number of bits.
   Value ShiftLeft(Value a, Value b);
-  Value ShiftRight(Value a, Value b);  // fills with zeros
+  Value ShiftRight(Value a, Value b);  // fills the upper bits with zeros
   Value Equal(Value a, Value b);
-  // Integers of 64 bits (longs) that were made of signed ones of 32 bits
-  // (words) are compared as words, which is cheaper. It is also necessary: Mesa
-  // 22.3's compiler takes such a long for 2^31 or more in a comparison with a
-  // constant.
+  // These functions compare integers. Integers of 64 bits (longs) that were
+  // made of signed ones of 32 bits (words) are compared as words, which is
+  // cheaper. It is also necessary: Mesa 22.3's compiler takes such a long for
+  // 2^31 or more in a comparison with a constant.
   Value Less(Value a, Value b, bool is_signed);
   Value LessEqual(Value a, Value b, bool is_signed);
-  // These convert between kI32 and kI64.
+  // These functions convert between kI32 and kI64.
   Value ToWord(Value a);
   Value ToLong(Value a, bool is_signed);
 
@@ -139,7 +140,7 @@ class CodeBuilder {
   Value Not(Value a);
   Value Select(Value condition, Value a, Value b);
 
-  // These convert two f16 in a word to a vector of two f32, and back.
+  // These functions convert two f16 in a word to a vector of two f32, and back.
   Id PairOfHalves(Value word);
   Value FromHalves(Id pair) {
     return Pure(spv::Op::OpExtInst, Scalar::kI32,
@@ -153,8 +154,9 @@ class CodeBuilder {
   Id Local(Id type, std::string_view name);
   Id Pointer(spv::StorageClass storage, Id type, Id base,
              std::initializer_list<Value> indices);
-  // Loads a value. Loads of the same pointer and version give the same value.
-  // access: memory operands, which are the same for all accesses of a pointer.
+  // Loads a value. Two loads of the same pointer and version give the same
+  // value. version: a number that changes with the memory's contents. access:
+  // memory operands, which are the same for all accesses of a pointer.
   Value Load(Scalar type, Id pointer, uint32_t version, uint32_t access = 0) {
     return {LoadOf(module_.TypeOf(type), pointer, version, access), type};
   }
@@ -180,8 +182,9 @@ class CodeBuilder {
 
   // --- control flow ---
 
-  // While the bodies are built from existing values, no values may be added to
-  // the scopes. Bodies that add values enter scopes of their own.
+  // Emits then() under the condition. While the bodies are built from existing
+  // values, no values may be added to the scopes. Bodies that add values enter
+  // scopes of their own.
   template <typename Then>
   void If(Value condition, Then&& then) {
     const Id body = module_.NewId(), after = module_.NewId();
@@ -262,10 +265,11 @@ class CodeBuilder {
   };
   using Key = std::pair<spv::Op, Words>;
   struct Scope {
-    size_t prologue = 0;  // a block
+    size_t prologue = 0;  // number of the prologue's block
     bool has_prologue = false;
     int conditional = 0;
-    // Values computed in the prologue, and in the code after it.
+    // The values that were computed in the prologue, and those in the code
+    // after it.
     std::map<Key, Id> prologue_values, values;
   };
 
@@ -276,9 +280,11 @@ class CodeBuilder {
   void LoopBranch(Value condition, Id inside, Id next, Id after);
   const Id* Find(const Key& key) const;
   void Remember(Key key, Id id);
-  // Returns the word that has the value of a long; nothing if none is known.
+  // Returns the word whose sign-extension is the long; nothing if none is
+  // known.
   std::optional<Value> WordOf(Value a) const;
-  // Compares signed longs as words. The result may be a constant.
+  // Compares signed longs as words, if they are sign-extended words. The result
+  // may be a constant.
   std::optional<Value> OrderOfWords(spv::Op op, Value a, Value b);
 
   ModuleBuilder& module_;
@@ -286,9 +292,10 @@ class CodeBuilder {
   size_t current_ = 0;
   int place_ = kHere;
   std::vector<Scope> scopes_;
-  // Number of bodies of If and the like around the code, within the last scope.
+  // Number of bodies of If and similar functions around the code, within the
+  // last scope.
   int conditional_ = 0;
-  // Per long that is a sign-extended word, by id: that word.
+  // For each long that is a sign-extended word, by its id: that word.
   std::map<Id, Value> widened_;
   Words locals_;
   int64_t size_ = 0;

@@ -69,9 +69,9 @@ Value Combiner::BuiltInWord(spv::BuiltIn which, const char* name) {
   return c_.Load(Scalar::kI32, variable, 0);
 }
 
-// Turns a key back into a float. Keys are integers in the order of the floats:
+// Converts a key back to a float. Keys are integers in the order of the floats:
 // all bits but the sign of negative floats are flipped. -0 is less than +0,
-// which is no worse than their being equal.
+// which is as good as treating them as equal.
 Value Combiner::FromKey(Value key) {
   const Value sign =
       c_.Binary(spv::Op::OpShiftRightArithmetic, Scalar::kI32, key, c_.Int(31));
@@ -167,7 +167,8 @@ Value Combiner::ByHalves(DType type, Update update, Value value,
   for (uint64_t half = std::bit_ceil(all) / 2; half > 0; half /= 2) {
     memory_.EmitBarrier();
     const auto count = static_cast<int64_t>(half);
-    // In the first step not all invocations have a partner.
+    // If the number of invocations is not a power of two, not all invocations
+    // have a partner in the first step.
     const int64_t busy = std::min(count, plan_.invocations - count);
     c_.If(c_.Less(invocation, c_.Int(busy), true), [&] {
       const Value own = LoadPart(scalar, invocation);

@@ -38,9 +38,10 @@ class Combiner {
   // Returns the value that changes nothing when it is combined with others.
   Value Neutral(DType type, tensor::Update update);
 
-  // All invocations of the workgroup must execute this. The first one gets the
-  // result; the others' results are undefined. The workgroup's memory for it
-  // must not be in use: there must be a barrier after the previous call.
+  // Returns the combined value in the first invocation; the results of other
+  // invocations are undefined. All invocations of the workgroup must execute
+  // the code. The workgroup's memory for it must not be in use: there must be a
+  // barrier after the previous call.
   Value Combine(DType type, tensor::Update update, Value value,
                 Value invocation);
 
@@ -74,7 +75,8 @@ class Combiner {
   CodeBuilder& c_;
   Memory& memory_;
   Arithmetic& arithmetic_;
-  std::array<Id, 8> parts_ = {};  // arrays, by Scalar; 0: not declared yet
+  // ids of the arrays, by Scalar; 0: not declared yet
+  std::array<Id, 8> parts_ = {};
   std::vector<Id> interface_;
   uint32_t version_ = 0;
 };

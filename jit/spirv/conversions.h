@@ -35,24 +35,25 @@ class Conversions {
   Value Constant(DType type, uint64_t bits);
   Value FromMemory(DType type, Value element);
   Value ToMemory(DType type, Value value);
-  // For types of up to 32 bits. FromWord extracts element number `lane` of
-  // those in a word, from the lower bits up. ToWord packs elements of fewer
-  // bits into a word.
+  // Only for types of up to 32 bits. FromWord extracts element number `lane` of
+  // those in a word, counted from the lower bits up. ToWord packs elements of
+  // fewer bits into a word.
   Value FromWord(DType type, Value word, uint32_t lane);
   Value ToWord(DType type, std::span<const Value> values);
 
-  // Wraps an integer of 32 bits or fewer to the type; other values stay.
+  // Wraps an integer of up to 32 bits to the type; other values are returned as
+  // they are.
   Value Wrap(DType type, Value word);
 
-  // These convert a value of f16 in a register to a float of 16 bits, and back.
-  // They are exact. Converting a result back gives the original value without
-  // code.
+  // These functions convert a value of f16 in a register to a float of 16 bits,
+  // and back. Both are exact. Converting a result back gives the original value
+  // without code.
   Value Half(Value value);
   Value FromHalf(Value half);
 
-  // is_raw: jit/loops/raw.h.
+  // Emits a cast. is_raw: true for a raw cast (jit/loops/raw.h).
   Value Cast(DType from, DType to, bool is_raw, Value value);
-  // Converts between types of 32 bits, or of 64.
+  // Emits a bitcast between types of 32 bits, or between types of 64.
   Value Bitcast(DType to, Value value);
 
  private:

@@ -1,6 +1,6 @@
-// The numbers of SPV_KHR_cooperative_matrix, which is newer than the headers
-// and the SPIRV-Tools of Debian 12. They are those of SPIRV-Headers 1.3.250 and
-// newer (spirv.core.grammar.json).
+// The numbers of instructions and operands of SPV_KHR_cooperative_matrix, which
+// is newer than the headers and the SPIRV-Tools of Debian 12. The numbers are
+// those of SPIRV-Headers 1.3.250 and newer (spirv.core.grammar.json).
 #ifndef EMBER_JIT_SPIRV_COOPERATIVE_MATRIX_H_
 #define EMBER_JIT_SPIRV_COOPERATIVE_MATRIX_H_
 
@@ -12,16 +12,17 @@ namespace ember::jit::spirv {
 inline constexpr char kMatrixExtension[] = "SPV_KHR_cooperative_matrix";
 inline constexpr auto kMatrixCapability = static_cast<spv::Capability>(6022);
 
-// result, component type, scope, rows, columns, use: ids of constants
+// operands: result, component type, scope, rows, columns, use; all but the
+// first are ids of types or constants
 inline constexpr auto kOpTypeMatrix = static_cast<spv::Op>(4456);
-// type, result, pointer, layout, stride, memory operands
+// operands: type, result, pointer, layout, stride, memory operands
 inline constexpr auto kOpMatrixLoad = static_cast<spv::Op>(4457);
-// pointer, matrix, layout, stride, memory operands
+// operands: pointer, matrix, layout, stride, memory operands
 inline constexpr auto kOpMatrixStore = static_cast<spv::Op>(4458);
-// type, result, a, b, c, matrix operands
+// operands: type, result, a, b, c, matrix operands
 inline constexpr auto kOpMatrixMulAdd = static_cast<spv::Op>(4459);
 
-// The role of a matrix in a product; a part of its type.
+// The role of a matrix in a product, which is a part of its type.
 enum class MatrixUse : uint32_t { kA = 0, kB = 1, kAccumulator = 2 };
 
 enum class MatrixLayout : uint32_t { kRowMajor = 0, kColumnMajor = 1 };

@@ -47,7 +47,7 @@ loops::LoopNest NestOf(const schedule::Schedule& schedule) {
   return *std::move(nest);
 }
 
-// Returns the same schedule without the lines that load ahead.
+// Returns a copy of the schedule `whole` without the lines that load ahead.
 schedule::Schedule Single(std::string_view text,
                           const schedule::Schedule& whole) {
   std::string lines = whole.ToText();
@@ -89,14 +89,15 @@ TEST(DoubleBuffer, OneBarrierPerSlice) {
   EXPECT_EQ(two.barriers, 1);
   EXPECT_EQ(two.shared_bytes, 2 * one.shared_bytes);
   EXPECT_LE(two.shared_bytes * 2, GpuModel::Of(kGpu).shared_bytes);
-  // The loops have the same loads. The first slice is loaded before the loop,
-  // too.
+  // The loop has the same loads with and without loading ahead. With it the
+  // first slice is also loaded before the loop.
   EXPECT_LE(two.loads, 2 * one.loads);
 }
 
 // --- on the device
 
-// Returns a GPU that is so small that little products have several workgroups.
+// Returns the model of a GPU that is so small that even little products have
+// several workgroups.
 GpuModel SmallGpu() {
   GpuModel gpu = GpuModel::Of(kGpu);
   gpu.is_cpu_like = false;
@@ -114,7 +115,8 @@ class DeviceTest : public ::testing::Test {
   }
 };
 
-// wanted: a line that the schedule must have.
+// Runs the dispatch under its default schedule. wanted: a line that the
+// schedule must have.
 void ExpectRuns(std::string_view text, const std::string& wanted,
                 const std::vector<int64_t>& parameters = {},
                 const GpuModel& gpu = SmallGpu()) {
@@ -198,7 +200,8 @@ TEST_F(DeviceTest, Vectors) {
     SCOPED_TRACE(type);
     ExpectRuns(Sum(type, "", "[9, 48]", "i, j", "j"), vectorize, {},
                BusySoon());
-    // Rows are read in another order, and all lanes use one element.
+    // Rows are read in reverse order, and all lanes use one element of the
+    // other operand.
     ExpectRuns(Sum(type, "", "[9, 48]", "8 - i, j", "i"), vectorize, {},
                BusySoon());
     ExpectRuns(Sum(type, "<N>", "[N, 48]", "i, j", "j"), vectorize, {7},

@@ -10,14 +10,15 @@ std::optional<loops::DotProduct> DotProducts::Find(
     const loops::Statement& loop) const {
   if (!target_.dot || loop.loop != loops::LoopKind::kDot) return std::nullopt;
   const StatusOr<loops::DotProduct> dot = loops::DotProductOf(nest_, loop);
-  // SPIR-V has no packed pairs of 16 bits.
+  // SPIR-V has no dot products of pairs of 16 bits, so only those of four bytes
+  // remain.
   if (!dot.ok() || dot->count != 4) return std::nullopt;
   return *dot;
 }
 
 std::optional<Value> DotProducts::Emit(const loops::DotProduct& dot) {
   Node a = nest_.pool[dot.a], b = nest_.pool[dot.b];
-  // If the signs differ, the signed factor is the first.
+  // OpSUDot has the signed factor first.
   if (a.type != DType::kI8) std::swap(a, b);
   const auto x = expressions_.EmitBytes(a.buffer, a.operands);
   if (!x) return std::nullopt;

@@ -35,7 +35,7 @@ class DotProducts {
       : nest_(nest), target_(target), c_(code), expressions_(expressions) {}
 
   // Returns the loop's product if the device has an instruction for its types.
-  // Otherwise the caller writes the loop out.
+  // Otherwise returns nothing, and the caller must unroll the loop.
   std::optional<loops::DotProduct> Find(const loops::Statement& loop) const;
 
   // Emits the sum of the products, with the loop's variable bound to 0. Returns

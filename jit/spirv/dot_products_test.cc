@@ -49,7 +49,8 @@ int CountOf(const std::string& what, const std::string& text) {
   return count;
 }
 
-// Rows of %a are as they are; columns of %b have four steps together.
+// The product of %a by %b. Rows of %a are as they are; columns of %b have four
+// steps together.
 constexpr char kProduct[] = R"(
 loops @product(%a: input A[8, 16], %b: input B[4, 8, 4],
                %y: output i32[8, 8]) {
@@ -90,8 +91,8 @@ TEST(SpirvDotProductTest, SignsChooseTheInstruction) {
   }
 }
 
-// Products of two signs use those of one. The sum of the signed factor is
-// computed once for all rows.
+// A tile of u8 by i8: products of two signs use those of one. The sum of the
+// signed factor is computed once for all rows.
 constexpr char kTile[] = R"(
 loops @tile(%a: input u8[8, 16], %b: input i8[4, 8, 4],
             %y: output i32[8, 8]) {
@@ -182,7 +183,8 @@ TEST(SpirvDotProductTest, DefaultSchedules) {
       ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
       schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
       GpuModel gpu = GpuModel::Of(std::string("vulkan1.2") + features);
-      gpu.busy_invocations = 64;  // sums are not split
+      // this number is so small that sums are not split
+      gpu.busy_invocations = 64;
       const Status chosen = schedule::ScheduleForGpu(gpu, schedule);
       ASSERT_TRUE(chosen.ok()) << chosen.ToString();
       const auto nest = schedule::Lower(schedule);
@@ -190,7 +192,8 @@ TEST(SpirvDotProductTest, DefaultSchedules) {
       const auto code = Emit(*nest, std::string(kTarget) + features);
       ASSERT_TRUE(code.ok()) << code.status().ToString();
       const std::string assembly = DisassembleModule(code->words);
-      // All products are dot products.
+      // Tests that all products of the kernel are instructions for dot
+      // products.
       EXPECT_THAT(assembly, HasSubstr("Dot ")) << loops::ToText(*nest);
       EXPECT_EQ(loops::ToText(*nest).find("dot ") == std::string::npos, false);
       EXPECT_GT(code->phases.back().multiply_adds, 0);
@@ -259,8 +262,8 @@ loops @some_lanes(%a: input i8[4, 4, 4], %y: output i32[4, 4]) {
   }
 }
 
-// Slices of both factors are in memory of the workgroup and are moved word by
-// word.
+// A product whose slices of both factors are in memory of the workgroup and are
+// moved word by word.
 constexpr char kSlices[] = R"(
 loops @slices(%a: input u8[16, 32], %b: input i8[8, 16, 4],
               %y: output i32[16, 16]) {
@@ -303,7 +306,7 @@ loops @slices(%a: input u8[16, 32], %b: input i8[8, 16, 4],
 TEST(SpirvDotProductTest, SlicesInMemoryOfTheWorkgroup) {
   const ModuleCode code = EmitFor(kSlices, kTarget);
   EXPECT_EQ(CountOf("OpSUDot ", DisassembleModule(code.words)), 16);
-  // Bytes take one byte each there.
+  // In memory of the workgroup, bytes take one byte each.
   EXPECT_EQ(code.phases[0].shared_bytes, 2 * 16 * 16);
   // The loads are the copies, rows and columns of words, and %x[i, 5].
   EXPECT_EQ(code.phases[0].loads, 1 + 1 + 4 + 4 + 1);

@@ -36,7 +36,8 @@ Status CheckTypes(const ModuleBuilder& module, const Target& target) {
   return OkStatus();
 }
 
-// Legalises the nest with the facts about extents and tasks on the device.
+// Legalises the nest for the device, with the facts about extents and numbers
+// of tasks that hold on it.
 void LegaliseFor(const Target& target, loops::LoopNest& nest) {
   loops::Facts facts(
       nest, {.extent = gpu::kMaxExtent, .elements = gpu::kMaxElements});

@@ -19,7 +19,7 @@
 
 namespace ember::jit::spirv {
 
-// A module for a nest, with an entry point for each phase.
+// The module of a nest, with an entry point for each phase.
 struct ModuleCode {
   std::vector<uint32_t> words;
   std::vector<gpu::PhaseCode> prologue;
@@ -28,8 +28,8 @@ struct ModuleCode {
   gpu::DeviceCode ForDevice() const;
 };
 
-// The nest must be verified. Returns kUnimplemented with a reason of
-// jit/decline_reasons.h if this back end does not support the nest.
+// Compiles the nest, which must be verified. Returns kUnimplemented with a
+// reason of jit/decline_reasons.h if this back end does not support the nest.
 StatusOr<ModuleCode> EmitModule(const loops::LoopNest& nest,
                                 const Target& target);
 

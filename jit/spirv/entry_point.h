@@ -14,7 +14,8 @@
 
 namespace ember::jit::spirv {
 
-// interface: the variables that the function uses.
+// Declares the function as an entry point. interface: the variables that the
+// function uses.
 void DeclareEntryPoint(ModuleBuilder& module, Id function,
                        std::string_view name, std::span<const Id> interface,
                        int64_t invocations, const Target& target);

@@ -171,7 +171,8 @@ Value ExpressionEmitter::EmitLowNode(NodeId id, const Node& node) {
     }
     case Opcode::kCast:
       return EmitLowCast(id, node);
-    // The lower 32 bits of these results depend only on those of the operands.
+    // The lower 32 bits of these results depend only on the lower 32 bits of
+    // the operands.
     case Opcode::kAdd:
     case Opcode::kSubtract:
     case Opcode::kMultiply:
@@ -287,7 +288,8 @@ Value ExpressionEmitter::EmitPad(const Node& node) {
   if (c_.IsKnown(inside, 0)) return otherwise;
   if (!mask_ && !memory_.MayBeEmpty(node.buffer)) {
     const auto vector = FindInVector(node.buffer, indices);
-    // Either all elements of the vector are inside, or none is.
+    // If no tested index moves with the vector's variable, all elements of the
+    // vector are inside, or none is.
     if (vector && std::ranges::none_of(tested, [&](NodeId index) {
           return DependsOn(index, vector->variable);
         })) {
@@ -313,7 +315,7 @@ Value ExpressionEmitter::InBounds(NodeId index, NodeId extent) {
       std::max(placement_.PlaceOf(index), placement_.PlaceOf(extent));
   const CodeBuilder::At at(c_, place);
   if (inside.low >= 0) return c_.Less(i, n, true);
-  // A negative index is a large one if it is compared as unsigned.
+  // If it is compared as unsigned, a negative index is a large one.
   if (size.low >= 0) return c_.Less(i, n, false);
   return c_.And(c_.LessEqual(c_.Like(i, 0), i, true), c_.Less(i, n, true));
 }
@@ -324,7 +326,8 @@ LinearSum ExpressionEmitter::LinearElement(uint32_t number,
   const std::vector<NodeId> extents = nest_.buffers[number].extents;
   const size_t first = plan_.places[number].of_invocation ? 1 : 0;
   LinearSum sum;
-  // The distance from one index of the dim to the next: a constant times nodes.
+  // The number of elements from one index of the dim to the next is `constant`
+  // times `open`.
   int64_t constant = 1;
   std::optional<NodeId> open;
   const auto times = [&](NodeId a, NodeId b) {
@@ -374,8 +377,8 @@ std::optional<int64_t> ExpressionEmitter::ValueOf(NodeId variable) const {
 }
 
 bool ExpressionEmitter::IsShared(const gpu::VectorAccess& access) {
-  // If the vector's number also depends on the variable, each value has another
-  // vector.
+  // If the vector's number also depends on the variable, the variable's values
+  // are in different vectors.
   return std::ranges::none_of(access.number.terms, [&](const LinearTerm& term) {
     return DependsOn(term.node, access.variable);
   });
@@ -425,7 +428,8 @@ Value ExpressionEmitter::EmitSum(const LinearSum& linear) {
   std::vector<Term> terms;
   for (const LinearTerm& term : linear.terms)
     terms.push_back({placement_.PlaceOf(term.node), term});
-  // Terms of outer scopes come first, so that their sums stay in those scopes.
+  // Sorts the terms: those of outer scopes come first, so that their sums stay
+  // in those scopes.
   std::stable_sort(
       terms.begin(), terms.end(),
       [](const Term& a, const Term& b) { return a.place < b.place; });

@@ -29,8 +29,8 @@ using loops::NodeId;
 
 class ExpressionEmitter {
  public:
-  // Nodes are added to the nest's pool. words: the variable of the push
-  // constants.
+  // Emits code of one phase. Nodes are added to the nest's pool. words: the
+  // variable of the push constants.
   ExpressionEmitter(loops::LoopNest& nest, const loops::Facts& facts,
                     const gpu::PhasePlan& plan, Id words, CodeBuilder& code,
                     Memory& memory, Arithmetic& arithmetic, Status& error)
@@ -53,9 +53,11 @@ class ExpressionEmitter {
   void EnterBranch();
   void Leave();
 
-  // From here on, loaded values may have changed, or other lanes are active.
+  // Forgets the values of loads: from here on they may have changed, or other
+  // lanes are active.
   void BeginStatement() { loaded_.clear(); }
-  // Following code is active where this holds; inactive code touches no memory.
+  // Sets the condition under which following code is active; inactive code
+  // touches no memory.
   void SetMask(std::optional<Value> mask) { mask_ = mask; }
   std::optional<Value> mask() const { return mask_; }
 
@@ -70,12 +72,12 @@ class ExpressionEmitter {
   Value Element(uint32_t buffer, std::span<const NodeId> indices) {
     return EmitSum(LinearElement(buffer, indices));
   }
-  // An element as one of a vector. Its neighbours are accessed by other values
-  // of a loop that is written out.
+  // An element as a part of a vector. The vector's other elements are accessed
+  // by other values of an unrolled loop.
   struct InVector {
     Memory::VectorElement element;
-    NodeId variable = 0;    // variable of that loop
-    bool is_whole = false;  // see gpu::VectorAccess
+    NodeId variable = 0;    // variable of the unrolled loop
+    bool is_whole = false;  // the same as gpu::VectorAccess::is_whole
   };
   std::optional<InVector> FindInVector(uint32_t buffer,
                                        std::span<const NodeId> indices);
@@ -84,7 +86,7 @@ class ExpressionEmitter {
   // begin a word, or if lanes are masked.
   std::optional<Value> EmitBytes(uint32_t buffer,
                                  std::span<const NodeId> indices);
-  // True if `index` is in 0..extent-1.
+  // Returns a bool that is true if `index` is in 0..extent-1.
   Value InBounds(NodeId index, NodeId extent);
   // Returns word `number` of the push constants.
   Value PushedWord(uint32_t number);
@@ -108,11 +110,12 @@ class ExpressionEmitter {
   Value EmitParameter(uint64_t number);
   Value EmitArithmetic(const tensor::Node& node);
   Value EmitLowCast(NodeId id, const tensor::Node& node);
-  // Emits the row for values of `type`; folds constants.
+  // Emits the instruction of a node for operands of `type`; folds constants.
   Value Apply(const tensor::Node& node, DType type, Value a, Value b);
   Value EmitLoad(const tensor::Node& node);
   Value EmitPad(const tensor::Node& node);
-  // Returns the value of a variable that is a constant here.
+  // Returns the value of a variable that is a constant here; nothing if it is
+  // not.
   std::optional<int64_t> ValueOf(NodeId variable) const;
   // True if all values of the access's variable are in one vector.
   bool IsShared(const gpu::VectorAccess& access);

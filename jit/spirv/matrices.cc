@@ -18,7 +18,7 @@ void Matrices::Emit(const Statement& loop, NodeId subgroup) {
     return;
   }
   const Operation& operation = *found;
-  // A matrix begins where its variables are 0.
+  // Binds the variables of the matrix loops to 0, where the matrix begins.
   int bound = 0;
   const auto bind = [&](NodeId variable) {
     expressions_.EnterBinding(variable, c_.Int(0), 0);

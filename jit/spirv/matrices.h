@@ -39,8 +39,8 @@ class Matrices {
         phase_(phase),
         error_(error) {}
 
-  // loop: the outermost of the matrix loops. subgroup: the variable of the
-  // subgroup loop around.
+  // Emits a fill, product or store. loop: the outermost of the matrix loops.
+  // subgroup: the variable of the surrounding subgroup loop.
   void Emit(const loops::Statement& loop, tensor::NodeId subgroup);
 
  private:
@@ -53,7 +53,8 @@ class Matrices {
   Id TypeOf(DType type, bool is_unsigned, int64_t rows, int64_t columns,
             MatrixUse use);
   Id AccumulatorType(const Operation& operation);
-  // Returns the variable of the accumulator.
+  // Returns the variable that holds the accumulator, which is declared if it is
+  // new.
   Id Accumulator(const Operation& operation);
   Id Load(const loops::MatrixInMemory& matrix, int64_t rows, int64_t columns,
           MatrixUse use);
@@ -65,7 +66,8 @@ class Matrices {
   ExpressionEmitter& expressions_;
   gpu::PhaseCode& phase_;
   Status& error_;
-  // The accumulators, per buffer and number of the matrix in it.
+  // The variable of each accumulator. Key: the buffer, and the number of the
+  // matrix in it.
   std::map<std::pair<uint32_t, uint64_t>, Id> accumulators_;
 };
 

@@ -39,14 +39,15 @@ class MatricesTest : public ::testing::Test {
   void SetUp() override {
     const std::string why = WhyNoMatrices();
     if (why.empty()) return;
-    // ./dev ci sets the variable if the device must have matrices.
+    // ./dev ci sets the variable EMBER_TEST_MATRICES if the device must have
+    // matrices.
     ASSERT_EQ(std::getenv("EMBER_TEST_MATRICES"), nullptr) << why;
     GTEST_SKIP() << why;
   }
 };
 
-// Runs the dispatch under the default schedule of a GPU, as if the device were
-// one.
+// Runs the dispatch under the default schedule of a GPU, even if the device is
+// none.
 void ExpectScheduled(std::string_view text) {
   SCOPED_TRACE(text);
   const auto dispatch = tensor::Parse(text);
@@ -66,7 +67,8 @@ void ExpectScheduled(std::string_view text) {
 }
 
 TEST_F(MatricesTest, DefaultSchedules) {
-  // Sizes are whole matrices; then rows, columns and steps that fill none.
+  // The first sizes are whole matrices; in the next, rows, columns and steps
+  // fill none.
   ExpectScheduled(R"(
     dispatch @product(%a: f16[64, 128], %b: f16[128, 64]) -> (%y: f32[64, 64]) {
       %y[i, j] = sum(k < 128) f32(%a[i, k]) * f32(%b[k, j])
@@ -102,7 +104,7 @@ TEST(MatricesPlanTest, WorkgroupsAreWholeSubgroups) {
   // Elements of f16 take two bytes each.
   EXPECT_EQ(code->phases[0].shared_bytes,
             2 * (2 * 32 * 16 + 2 * 16 * 16) + 4 * 32 * 16);
-  // Each invocation has its part of the accumulators.
+  // The accumulators are divided among the 32 invocations of a subgroup.
   EXPECT_EQ(code->phases[0].register_bytes, 16 * 16 * 4 / 32);
   const auto words = EmitFor(kTarget, kBytes, MatrixNest::kOfVectors);
   ASSERT_TRUE(words.ok()) << words.status().ToString();
@@ -110,7 +112,8 @@ TEST(MatricesPlanTest, WorkgroupsAreWholeSubgroups) {
   EXPECT_EQ(words->phases[0].shared_bytes, 16 * 32);
 }
 
-// Vulkan requires it of all entry points of a module.
+// Workgroups consist of whole subgroups in all entry points of a module with
+// matrices, as Vulkan requires.
 TEST(MatricesPlanTest, SoAreThoseOfOtherPhases) {
   const auto code = EmitFor(kTarget, kHalves, MatrixNest::kInOnePhase);
   ASSERT_TRUE(code.ok()) << code.status().ToString();

@@ -18,11 +18,11 @@ using Kind = gpu::PhasePlan::Kind;
 
 namespace {
 
-// The widest access that all devices do at once.
+// Largest number of bytes that one access moves on all devices.
 constexpr uint32_t kVectorBytes = 16;
 constexpr int kWordBytes = 4;
 constexpr uint32_t kTexelWords = 4;
-// Elements of a vector if gpu::PhasePlan::Place::is_vectors.
+// Number of elements of a vector if gpu::PhasePlan::Place::is_vectors.
 constexpr uint32_t kSharedWidth = 4;
 
 }  // namespace
@@ -130,7 +130,8 @@ void Memory::SetAliased(uint32_t buffer) {
   c_.module().Decorate(variable.id, spv::Decoration::Aliased);
 }
 
-// Declares the binding once more, as an array of another type.
+// Declares the binding once more, as an array of another type, and returns the
+// variable.
 Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
   Variable& variable = variables_[buffer];
   if (variable.id == 0) DeclareBinding(buffer);
@@ -155,7 +156,8 @@ void Memory::DeclareLocal(uint32_t number) {
   auto elements = static_cast<uint32_t>(gpu::ConstantElements(nest_, buffer));
   if (place.kind == Kind::kShared) {
     if (place.is_words) elements /= 4;
-    // Variables of these types, not only buffers, need these capabilities.
+    // Variables of these types, unlike buffers with such elements, need these
+    // capabilities.
     if (type == Scalar::kF16) module.Require(spv::Capability::Float16);
     if (type == Scalar::kI8) module.Require(spv::Capability::Int8);
     const Id array =
@@ -184,7 +186,8 @@ void Memory::DeclareLocal(uint32_t number) {
   }
 }
 
-// Counts bytes for people: each invocation of a subgroup has its part.
+// Counts the bytes of accumulators per invocation, for the figures: each
+// invocation of a subgroup has its part.
 void Memory::NoteMatrices(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
   const int64_t elements =
@@ -264,7 +267,8 @@ Value Memory::LoadIf(Value condition, uint32_t buffer, Value element) {
     if (*known != 0) return Load(buffer, element);
     return convert_.Constant(nest_.buffers[buffer].type, 0);
   }
-  // If the condition does not hold, the first element will do, if there is one.
+  // If the condition does not hold, the first element is loaded instead, if
+  // there is one.
   if (!MayBeEmpty(buffer) && plan_.places[buffer].kind != Kind::kRegisters) {
     return Load(buffer, c_.Select(condition, element, c_.Int(0)));
   }
@@ -294,8 +298,9 @@ bool Memory::HasTexels(uint32_t number) const {
       place.is_coherent) {
     return false;
   }
-  // Texel buffers must be whole words, no more than the device allows. Where
-  // vectors are loaded, these must be whole, too.
+  // A buffer is read as texels only if it is whole words, and no more than the
+  // device allows. If vectors are loaded, the buffer must be a whole number of
+  // vectors, too.
   int64_t bytes = DTypeByteSize(buffer.type);
   if (bytes > kWordBytes) return false;
   for (tensor::NodeId extent : buffer.extents) {
@@ -317,7 +322,8 @@ Value Memory::FetchElement(uint32_t buffer, Value element) {
   return FromShifted(type, word, element);
 }
 
-// Extracts one of several elements in a word, by its number.
+// Extracts element number `element`, modulo the elements of a word, from the
+// word.
 Value Memory::FromShifted(DType type, Value word, Value element) {
   const int64_t bits = 8 * DTypeByteSize(type);
   const Value shift =
@@ -346,8 +352,8 @@ Value Memory::FetchWord(uint32_t buffer, uint32_t words, Value texel,
 
 // --- vectors
 
-// If buffers end at a multiple of a vector, all of the vector exists if one of
-// its elements does.
+// A vector exists as a whole if one of its elements does: buffers must end at a
+// multiple of the vector.
 gpu::VectorLimits Memory::LimitsOf(uint32_t number) const {
   const Buffer& buffer = nest_.buffers[number];
   const auto bytes = static_cast<uint32_t>(DTypeByteSize(buffer.type));
@@ -453,7 +459,7 @@ void Memory::StoreVector(uint32_t buffer, Value number,
 
 Id Memory::PointerToMatrix(uint32_t buffer, Value element, MatrixForm& form) {
   if (!plan_.places[buffer].is_words) return PointerTo(buffer, element);
-  // Matrices and their rows begin at whole words.
+  // If bytes are packed to words, matrices and their rows begin at whole words.
   form.stride /= kWordBytes;
   return PointerToVector(buffer, {Scalar::kI32, 1, kWordBytes},
                          c_.ShiftRight(element, c_.Int(2)));

@@ -30,8 +30,8 @@ namespace ember::jit::spirv {
 
 class Memory {
  public:
-  // Until Finish, declares what the phase binds: phase.bindings gets the
-  // bindings in order, and interface() the variables.
+  // Declares what the phase binds until Finish is called: phase.bindings gets
+  // the bindings in order, and interface() the variables.
   Memory(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
          CodeBuilder& code, Conversions& conversions, const Target& target,
          gpu::PhaseCode& phase, Status& error);
@@ -43,9 +43,10 @@ class Memory {
 
   // --- several elements in one instruction ---
 
-  // True if elements of 8 and 16 bits take no more than that.
+  // True if elements of 8 and 16 bits take 1 and 2 bytes of memory, not a word.
   bool IsPacked(uint32_t buffer) const;
-  // Returns the fewest and most elements of a vector of the buffer.
+  // Returns the smallest and the largest number of elements of a vector of the
+  // buffer.
   gpu::VectorLimits LimitsOf(uint32_t buffer) const;
   // Element `lane` of vector number `number`, each of `width` elements.
   struct VectorElement {
@@ -68,9 +69,10 @@ class Memory {
 
   struct MatrixForm {
     MatrixLayout layout = MatrixLayout::kRowMajor;
-    uint32_t stride = 0;  // elements
+    uint32_t stride = 0;  // number of elements between rows, or columns
   };
-  // These access a matrix that begins at the element; type: that of the matrix.
+  // These functions access a matrix that begins at the element. type: the type
+  // of the matrix.
   Id LoadMatrix(uint32_t buffer, Value element, Id type, MatrixForm form);
   void StoreMatrix(uint32_t buffer, Value element, Id matrix, MatrixForm form);
 
@@ -90,10 +92,10 @@ class Memory {
     variables_[buffer].has_first = true;
   }
 
-  // Called after the last access, when all bindings are known.
+  // To be called after the last access, when all bindings are known.
   void Finish();
 
-  // Records a failed check if it is the first.
+  // Emits the record of a failed check, which keeps the first one only.
   void Fail(const loops::Statement& check, Value index, Value extent);
 
   const std::vector<Id>& interface() const { return interface_; }
@@ -101,22 +103,24 @@ class Memory {
  private:
   struct Variable {
     Id id = 0;
-    std::vector<Id> elements;  // for buffers in registers
+    // a variable for each element of a buffer in registers
+    std::vector<Id> elements;
     Value first;
     bool has_first = false;
     uint32_t version = 0;
     uint32_t binding = 0;
     bool is_aliased = false;
-    // The same memory as arrays of vectors, by type of the vector.
+    // The same memory declared as arrays of vectors. Key: the type of a vector.
     std::map<Id, Id> as_vectors;
-    // The same memory as texels of 1 and 4 words.
+    // The same memory declared as texels. Key: number of words of a texel, 1 or
+    // 4.
     std::map<uint32_t, Id> as_texels;
   };
   // A vector in memory, of elements or of words that hold several elements.
   struct VectorForm {
     Scalar component = Scalar::kI32;
-    uint32_t count = 1;          // components
-    uint32_t per_component = 1;  // elements
+    uint32_t count = 1;          // number of components of the vector
+    uint32_t per_component = 1;  // number of elements in a component
   };
 
   void DeclareBinding(uint32_t buffer);
@@ -130,7 +134,8 @@ class Memory {
   Value LoadComponent(uint32_t buffer, const VectorForm& form, Value number,
                       uint32_t component);
   Id PointerToVector(uint32_t buffer, const VectorForm& form, Value number);
-  // True if the buffer is only read here, and texels are better for that.
+  // True if the phase only reads the buffer, and loads from texels are better
+  // for that.
   bool HasTexels(uint32_t buffer) const;
   Value FetchElement(uint32_t buffer, Value element);
   Value FromShifted(DType type, Value word, Value element);
@@ -143,13 +148,13 @@ class Memory {
   // True if elements have the form of device memory; false if that of
   // registers.
   bool HasMemoryType(uint32_t buffer) const;
-  // Changes the stride to units of the pointer's type: elements, or words of
-  // them.
+  // Returns a pointer to the matrix. Changes the form's stride to units of the
+  // pointer's type: elements, or words of them.
   Id PointerToMatrix(uint32_t buffer, Value element, MatrixForm& form);
   // Returns the memory operands of loads and stores.
   uint32_t AccessTo(uint32_t buffer) const;
   void NoteStore(uint32_t buffer);
-  // Stores 64 bits as two words.
+  // Stores 64 bits as two words of the record of a failed check.
   void StoreLong(uint32_t word, Value value);
   void StoreWord(uint32_t word, Value value);
 

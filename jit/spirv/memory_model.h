@@ -34,17 +34,17 @@ class MemoryModel {
   explicit MemoryModel(const Target& target)
       : is_vulkan_(target.vulkan_memory_model) {}
 
-  // Called once per module.
+  // Declares the memory model. Called once per module.
   void Declare(ModuleBuilder& module) const;
   // Decorates a variable of device memory in which invocations see what others
   // stored.
   void DecorateCoherent(ModuleBuilder& module, Id variable) const;
-  // Returns the memory operands of loads and stores that barriers order with
-  // those of other invocations; 0: none.
+  // Returns the memory operands of loads and stores that a barrier is to order
+  // with those of other invocations; 0: no operands.
   uint32_t SharedAccess() const;
-  // Returns the semantics of a barrier. orders_device_memory: it also orders
-  // accesses to device memory that are SharedAccess; sees_device_memory: it
-  // also makes stores there visible.
+  // Returns the semantics of a barrier. orders_device_memory: the barrier also
+  // orders accesses to device memory that have SharedAccess.
+  // sees_device_memory: it also makes stores to device memory visible.
   uint32_t BarrierSemantics(bool orders_device_memory,
                             bool sees_device_memory) const;
   // Returns the scope of atomic operations on device memory.

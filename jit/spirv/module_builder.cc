@@ -115,7 +115,8 @@ Id ModuleBuilder::MatrixType(Id component, uint32_t rows, uint32_t columns,
 }
 
 Id ModuleBuilder::WordsType(uint32_t count) {
-  // The array is not shared with other arrays, which have no stride.
+  // The array type gets an id of its own: it has a stride, and other arrays of
+  // the same elements and length have none.
   const Id array = NewId();
   AppendInstruction(globals_, spv::Op::OpTypeArray,
                     {array, TypeOf(Scalar::kI32), ConstantId(count)});

@@ -32,7 +32,7 @@ namespace ember::jit::spirv {
 using Id = uint32_t;
 using Words = std::vector<uint32_t>;
 
-// Integers have no sign: instructions do.
+// Scalar types of values. Integers have no sign: instructions do.
 enum class Scalar : uint8_t { kBool, kI8, kI16, kI32, kI64, kF16, kF32, kF64 };
 
 constexpr bool IsFloatingPoint(Scalar type) { return type >= Scalar::kF16; }
@@ -65,7 +65,7 @@ class ModuleBuilder {
 
   Id TypeOf(Scalar type);
   Id VoidType();
-  Id FunctionType();  // without arguments and result
+  Id FunctionType();  // the type of functions without arguments and result
   Id VectorType(Scalar element, uint32_t count);
   Id ArrayType(Id element, uint32_t count);
   Id PointerType(spv::StorageClass storage, Id pointee);
@@ -107,19 +107,22 @@ class ModuleBuilder {
   void RequireExtension(std::string_view name) { extensions_.emplace(name); }
   // Declares a variable of the module.
   Id Variable(spv::StorageClass storage, Id type, std::string_view name);
-  // Returns an input that the device sets; the same id for each call.
+  // Returns the variable of an input that the device sets; the same id for each
+  // call.
   Id BuiltIn(spv::BuiltIn which, Id type, std::string_view name);
-  // Returns the same; 0 if it has not been declared yet.
+  // Returns the id that BuiltIn returned for the input; 0 if it has not been
+  // called for it.
   Id KnownBuiltIn(spv::BuiltIn which) const {
     const auto found = built_ins_.find(which);
     return found == built_ins_.end() ? 0 : found->second;
   }
-  // Returns the id of GLSL.std.450.
+  // Returns the id of the imported instruction set GLSL.std.450.
   Id Library();
   void Decorate(Id target, spv::Decoration decoration,
                 std::initializer_list<uint32_t> operands = {});
   void Name(Id target, std::string_view name);
-  // interface: the variables that the function uses.
+  // Declares an entry point of the module. interface: the variables that the
+  // function uses.
   void EntryPoint(Id function, std::string_view name,
                   std::span<const Id> interface);
   void ExecutionMode(Id function, spv::ExecutionMode mode,

@@ -69,8 +69,8 @@ loops @checked(%x: input f32[5], %i: input i32[4, 8], %y: output f32[4, 8]) {
             "in 0..4, found 7");
 }
 
-// 1 + 2^-12 squared is 1 + 2^-11 + 2^-24. Rounding the product drops the last
-// term.
+// The square of 1 + 2^-12 is 1 + 2^-11 + 2^-24. Rounding the product before the
+// sum drops the last term.
 TEST_F(SpirvNestTest, ShortSumsRoundOnceAStep) {
   const loops::LoopNest nest = ParseOrDie(R"(
 loops @product(%a: input f32[4], %b: input f32[4], %y: output f32[4]) {
@@ -90,7 +90,8 @@ loops @product(%a: input f32[4], %b: input f32[4], %y: output f32[4]) {
 
 // --- what is declined
 
-// Iterations of loops with open extents depend on the call.
+// If extents are open, the number of iterations depends on the call, which is
+// checked when the call is recorded.
 TEST(SpirvDeclineTest, IterationsOfOpenExtents) {
   const auto limit = [](const char* body) {
     const auto code = Emit(

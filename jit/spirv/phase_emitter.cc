@@ -78,7 +78,8 @@ class PhaseEmitter {
   void EmitSerial(const Statement& statement);
   void EmitUnrolled(const Statement& statement, int64_t extent);
   void EmitVector(const Statement& statement, int64_t extent);
-  // Emits the device's dot instructions in all lanes; false if it has none.
+  // Emits the device's dot instructions in all lanes; returns false if it has
+  // none.
   bool EmitDot(const Statement& statement);
   void EmitInvocations(const Statement& statement, int64_t extent);
   // Runs each value in a subgroup; subgroups beyond the last value skip the
@@ -90,11 +91,12 @@ class PhaseEmitter {
   void EmitIf(const Statement& statement);
   void EmitLanesIf(const Statement& statement, std::vector<Value> conditions);
   void EmitBranch(Value condition, const Block& block);
-  // Emits the check, and the rest of the block so that it runs only if that
-  // holds.
+  // Emits the check. Emits the rest of the block so that it runs only if the
+  // check holds.
   void EmitCheck(const Block& block, size_t number);
   void EmitStore(const Statement& statement);
-  // Calls visit() once, or for each lane.
+  // Calls visit() once for each lane of the surrounding vector loop; once if
+  // there is none.
   template <typename Visit>
   void ForEachLane(Visit&& visit);
   std::optional<Value> MaskOf(size_t lane) const;
@@ -119,7 +121,7 @@ class PhaseEmitter {
   StoreEmitter stores_;
   const int64_t subgroup_size_;
   bool has_subgroups_ = false;
-  NodeId subgroup_ = 0;  // variable of the subgroup loop around
+  NodeId subgroup_ = 0;  // variable of the surrounding subgroup loop
 };
 
 StatusOr<gpu::PhaseCode> PhaseEmitter::Run(std::string name,
@@ -175,7 +177,7 @@ void PhaseEmitter::EmitTask() {
     task = c_.Add(task, expressions_.PushedWord(static_cast<uint32_t>(
                             2 * nest_.parameters.size())));
   }
-  // The value is at most gpu::kMaxExtent.
+  // The number of tasks is at most gpu::kMaxExtent.
   const Value tasks =
       expressions_.EmitIndex(loops::ExtentOf(nest_.pool, phase_.task));
   c_.If(c_.Less(task, tasks, true), [&] {
@@ -221,7 +223,7 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
       return EmitIf(statement);
     case Statement::Kind::kStore:
       return EmitStore(statement);
-    case Statement::Kind::kCheck:  // EmitBlock
+    case Statement::Kind::kCheck:  // EmitBlock handles checks
     case Statement::Kind::kPrefetch:
     case Statement::Kind::kAwait:
       return;
@@ -290,7 +292,7 @@ void PhaseEmitter::EmitVector(const Statement& statement, int64_t extent) {
 
 bool PhaseEmitter::EmitDot(const Statement& statement) {
   const std::optional<loops::DotProduct> dot = dots_.Find(statement);
-  // The body must not contain a barrier.
+  // A dot loop whose body needs a barrier is unrolled.
   if (!dot || plan_.barriers.contains(&statement.body[0])) return false;
   std::vector<StoreEmitter::Pending> all;
   bool are_words = true;
@@ -319,7 +321,8 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
   std::vector<StoreEmitter::Pending> all;
   for (const loops::Store& store : statement.body[0].stores) {
     const DType type = nest_.buffers[store.buffer].type;
-    // The parts' memory is in use until the first invocation has read it.
+    // The memory for combining is in use until the first invocation has read
+    // it.
     if (!all.empty() && plan_.parts > 0) memory_.EmitBarrier();
     StoreEmitter::Pending pending;
     pending.store = &store;
@@ -453,7 +456,7 @@ void PhaseEmitter::EmitIf(const Statement& statement) {
   EmitLanesIf(statement, std::move(conditions));
 }
 
-// The branch is skipped if no lane is active.
+// Emits a body in a branch that is skipped if no lane is active.
 void PhaseEmitter::EmitLanesIf(const Statement& statement,
                                std::vector<Value> conditions) {
   Value any = c_.Bool(false);
@@ -471,8 +474,9 @@ void PhaseEmitter::EmitLanesIf(const Statement& statement,
 
 void PhaseEmitter::EmitCheck(const Block& block, size_t number) {
   const Statement& check = block[number];
-  // `inside`: true if the indices of all active lanes are inside. `index` and
-  // `extent`: those of the last active lane that is not.
+  // `inside` becomes true if the indices of all active lanes are inside the
+  // extent. `index` and `extent` become those of the last active lane that is
+  // not.
   Value inside = c_.Bool(true);
   Value index = c_.Int(0), extent = c_.Int(0);
   bool is_first = true;

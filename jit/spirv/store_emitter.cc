@@ -20,8 +20,9 @@ constexpr int64_t kShortSum = 16;
 
 }  // namespace
 
-// True if one invocation does the store: it is outside the phase's invocation
-// loops, and the buffer is not in registers, which all invocations have.
+// True if one invocation performs the store: it is outside the phase's
+// invocation loops, and the buffer is not in registers, which all invocations
+// have.
 bool StoreEmitter::IsOfOne(uint32_t buffer) const {
   return plan_.mode == gpu::PhasePlan::Mode::kInvocations &&
          !around_.in_invocations &&
@@ -35,7 +36,7 @@ bool StoreEmitter::IsFused(const loops::Store& store) const {
          nest_.pool[store.value].opcode == Opcode::kMultiply;
 }
 
-// True if the loops around update one element at most kShortSum times.
+// True if the surrounding loops update one element at most kShortSum times.
 bool StoreEmitter::IsShortSum(const loops::Store& store) {
   int64_t terms = 1;
   for (NodeId variable : around_.loops) {
@@ -57,7 +58,8 @@ StoreEmitter::Pending StoreEmitter::Prepare(const loops::Store& store) {
   if (around_.lanes && !pending.mask && store.update == Update::kAssign &&
       !IsOfOne(store.buffer)) {
     const auto vector = expressions_.FindInVector(store.buffer, store.indices);
-    // The vector must be whole and begin at the first lane.
+    // A vector is stored as a whole only if it is aligned to the lanes and the
+    // lanes fill it.
     if (vector && vector->variable == around_.lanes->variable &&
         vector->is_whole)
       pending.in_vector = vector->element;
@@ -79,7 +81,7 @@ void StoreEmitter::StoreAll(std::span<const Pending> all, size_t stride) {
     for (size_t i = store; i < all.size(); i += stride) {
       const Pending& pending = all[i];
       if (pending.in_vector) {
-        // Other lanes are stored with lane 0 of their vector.
+        // Lane 0 of a vector stores it with its other lanes.
         if (pending.in_vector->lane == 0) StoreVector(all, i, stride);
         continue;
       }

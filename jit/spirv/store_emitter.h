@@ -26,24 +26,25 @@
 
 namespace ember::jit::spirv {
 
-// The loops around a statement.
+// The loops, lanes and invocation around a statement.
 struct Surroundings {
-  // The lanes of a vector loop, whose body is written out for each of them.
+  // The lanes of a vector loop, whose body is unrolled.
   struct Lanes {
     NodeId variable = 0;
     int64_t count = 0;
-    std::vector<Value> masks;  // empty: all are active
+    std::vector<Value> masks;  // condition of each lane; empty: all are active
   };
-  std::vector<NodeId> loops;  // variables of all of them, outermost first
+  // variables of all surrounding loops, outermost first
+  std::vector<NodeId> loops;
   std::optional<Lanes> lanes;
-  Value invocation;  // its number in the workgroup
+  Value invocation;  // number of the invocation in the workgroup
   bool in_invocations = false;
 };
 
 class StoreEmitter {
  public:
-  // around: kept up to date by the caller. phase: its multiply_adds counts
-  // fused operations.
+  // Emits stores of one phase. around: kept up to date by the caller. phase:
+  // its multiply_adds counts fused operations.
   StoreEmitter(const loops::LoopNest& nest, const loops::Facts& facts,
                const gpu::PhasePlan& plan, const Surroundings& around,
                CodeBuilder& code, Memory& memory, Arithmetic& arithmetic,
@@ -61,7 +62,7 @@ class StoreEmitter {
   // A store whose operands are computed: value, or factor * value.
   struct Pending {
     const loops::Store* store = nullptr;
-    Value element;  // unused if in_vector is set
+    Value element;  // number of the element; unused if in_vector is set
     std::optional<Memory::VectorElement> in_vector;
     Value value;
     std::optional<Value> factor;
@@ -81,7 +82,8 @@ class StoreEmitter {
   void Write(const Pending& pending);
 
  private:
-  // Stores a vector that begins at `begin`, with an element every `stride`.
+  // Stores a vector whose elements are the stores number `begin`, `begin` +
+  // `stride` and so on.
   void StoreVector(std::span<const Pending> all, size_t begin, size_t stride);
   bool IsFused(const loops::Store& store) const;
   bool IsShortSum(const loops::Store& store);

@@ -38,7 +38,7 @@ constexpr Flag kFlags[] = {
     {"rte64", [](Target& t) -> bool& { return t.float64.rte; }},
 };
 
-// Features whose name is followed by a number.
+// Features whose name is followed by a number, and where that number goes.
 constexpr struct {
   std::string_view name;
   int64_t& (*of)(Target&);

@@ -18,26 +18,27 @@ namespace ember::jit::spirv {
 
 struct Target : gpu::DeviceTraits {
   bool f64 = false;
-  bool f16 = false;          // arithmetic; memory: storage16
-  bool unfused_fma = false;  // fma rounds the product, too
-  bool i64 = false;          // "int64"
-  bool i8 = false;           // "int8": variables; memory: storage8
-  // True for dot products of four bytes in a word
+  bool f16 = false;  // "f16": arithmetic of f16; its memory needs storage16
+  bool unfused_fma = false;  // true if fma rounds the product, too
+  bool i64 = false;          // "int64": arithmetic of i64
+  bool i8 = false;  // "int8": variables of i8; their memory needs storage8
+  // True if the device has dot products of four bytes in a word
   // (SPV_KHR_integer_dot_product).
   bool dot = false;
-  // True if the hardware has these products: for factors of one sign, and of
-  // two.
+  // True if the hardware has instructions for these dot products: for factors
+  // of one sign, and for factors of two.
   bool fast_dot = false;
   bool fast_mixed_dot = false;
-  // The memory model that modules use (jit/spirv/memory_model.h).
+  // True if modules use Vulkan's memory model (jit/spirv/memory_model.h).
   bool vulkan_memory_model = false;
   bool storage8 = false;
   bool storage16 = false;
   // Modes of floats of 16, 32 and 64 bits (SPV_KHR_float_controls).
   struct FloatModes {
     bool denorm = false;  // subnormal numbers can be kept
-    bool nan = false;     // zeros keep their sign, infinities and NaNs count
-    bool rte = false;     // rounding to nearest even can be asked for
+    // zeros keep their sign, and infinities and NaNs are preserved
+    bool nan = false;
+    bool rte = false;  // rounding to nearest even can be asked for
   };
   FloatModes float16, float32, float64;
   // Largest number of elements of a texel buffer, if loads from texel buffers

@@ -9,7 +9,7 @@
 namespace ember::jit::spirv {
 
 inline legalise::TargetOperations OperationsOf(const Target& target) {
-  // Results are rounded to nearest even, also to infinities.
+  // Conversions to f16 must round to nearest even, also to infinities.
   const bool rounds_halves = target.float16.rte && target.float16.nan;
   return {
       .half_conversions = rounds_halves,
@@ -24,7 +24,8 @@ inline legalise::TargetOperations OperationsOf(const Target& target) {
       .saturating_casts = false,
       .number_extremes = false,
       .rounding_f32 = true,
-      // Mesa's lavapipe 22.3 returns doubles unrounded.
+      // Mesa's lavapipe 22.3 does not round f64 to whole numbers, though it has
+      // the instruction.
       .rounding_f64 = false,
       .cheap_doubles = false,
       .matrix_loops = true,

@@ -29,28 +29,29 @@ inline constexpr char kNoDevice[] =
 
 // Returns the first Vulkan device of the machine; null if there is none.
 std::shared_ptr<hal::Device> TestDevice();
-// Returns its target without the limit of iterations, since open extents might
-// have many and tests have few, and without the feature that EMBER_TEST_WITHOUT
-// names, if any.
+// Returns the target of the test's device, without the feature that
+// EMBER_TEST_WITHOUT names, if any. It also lacks the limit of iterations,
+// since open extents might have many and tests have few.
 std::string TestTarget();
-// Returns the target without a feature.
+// Returns the target's text without the feature.
 std::string Without(std::string target, std::string_view feature);
 
 // True if subnormal numbers of 32 and 64 bits keep their value on the device.
 // Vulkan leaves that to the device if the target does not say so (denorm32).
 bool KeepsSubnormals();
 
-// Returns why the device's modules cannot have cooperative matrices here; empty
-// if they can. Either it lists no products, or no tool can validate them:
-// neither the linked SPIRV-Tools nor the tool that EMBER_SPIRV_VAL names.
+// Returns why the device's modules cannot have cooperative matrices in this
+// test; empty if they can. Either the device lists no products, or no tool can
+// validate them: neither the linked SPIRV-Tools nor the tool that
+// EMBER_SPIRV_VAL names.
 std::string WhyNoMatrices();
 
 // Calls ValidateModule. If the library does not know something in the module,
 // runs the spirv-val that EMBER_SPIRV_VAL names.
 Status Validate(std::span<const uint32_t> words);
 
-// A device with few features, for decisions of the emitter that need no real
-// one.
+// The target of a device with few features, for tests of the emitter that need
+// no real one.
 inline constexpr char kSmallTarget[] =
     "vulkan1.2+f64+int64+storage8+storage16+shared16384+invocations64";
 
@@ -70,7 +71,7 @@ StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
 
 // Emits, validates, records and runs the nest, prologue and phases. Then
 // `buffers` has the contents of the device's memory. Checks that bytes around
-// each buffer did not change. target: "" for the device's.
+// each buffer did not change. target: "" means the device's target.
 Status RunOnDevice(const loops::LoopNest& nest,
                    const std::vector<int64_t>& parameters, Bytes& buffers,
                    const std::string& target = "");
@@ -83,8 +84,8 @@ Status RunKernel(const vm::RecordedKernel& kernel,
                  std::span<void* const> buffers,
                  std::span<const int64_t> bytes);
 
-// Expects the outputs of the evaluator, within the relative `tolerance`, and
-// its errors. target: "" for the device's.
+// Runs the nest and expects the outputs of the evaluator, within the relative
+// `tolerance`, and its errors. target: "" means the device's target.
 void ExpectAsEvaluated(const std::string& text,
                        const std::vector<int64_t>& parameters = {},
                        double tolerance = 0, const std::string& target = "");

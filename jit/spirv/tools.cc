@@ -16,8 +16,8 @@ namespace {
 constexpr spv_target_env kEnvironment = SPV_ENV_VULKAN_1_2;
 constexpr size_t kHeaderWords = 5;
 
-// Newer instructions and their names for people. They have a result and its
-// type, a result alone, or none.
+// An instruction that SPIRV-Tools may be too old to know, and its name as text.
+// It has a result and its type, a result alone, or none.
 struct NewInstruction {
   spv::Op op;
   const char* name;
@@ -58,8 +58,8 @@ bool HasMatrices(std::span<const uint32_t> words) {
   return has_them;
 }
 
-// Returns the instruction as text; empty if SPIRV-Tools of any age knows it.
-// All operands are ids, except the last one of loads, stores and products
+// Returns the instruction as text; empty if every version of SPIRV-Tools knows
+// it. All operands are ids, except the last one of loads, stores and products
 // beyond the fixed ones, which is a mask.
 std::string TextOf(spv::Op op, std::span<const uint32_t> operands) {
   if (IsMatrixCapability(op, operands))
@@ -84,7 +84,8 @@ std::string TextOf(spv::Op op, std::span<const uint32_t> operands) {
 
 constexpr std::string_view kMark = "OpModuleProcessed";
 
-// Replaces each newer instruction by one that carries its text.
+// Replaces each newer instruction by an old one that contains the text of the
+// newer one.
 std::vector<uint32_t> WithTexts(std::span<const uint32_t> words) {
   std::vector<uint32_t> result(words.begin(), words.begin() + kHeaderWords);
   ForEachInstruction(
@@ -104,7 +105,8 @@ std::vector<uint32_t> WithTexts(std::span<const uint32_t> words) {
   return result;
 }
 
-// Replaces these instructions in the disassembly by their texts.
+// Replaces the instructions that WithTexts made, in the disassembly, by the
+// texts that they contain.
 std::string WithoutMarks(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -125,7 +127,8 @@ std::string WithoutMarks(std::string_view text) {
   return result;
 }
 
-// Returns an empty string if that fails; then log has the messages.
+// Returns the text of the module; empty if it cannot be disassembled. The
+// messages are then in log.
 std::string Disassemble(std::span<const uint32_t> words, uint32_t options,
                         std::string& log) {
   spvtools::SpirvTools tools(kEnvironment);
@@ -146,7 +149,7 @@ std::string Disassemble(std::span<const uint32_t> words, uint32_t options,
 Status ValidateModule(std::span<const uint32_t> words) {
   spvtools::SpirvTools tools(kEnvironment);
   std::string log;
-  // The first message says what is wrong.
+  // The first message says what is wrong, so later ones are dropped.
   tools.SetMessageConsumer([&](spv_message_level_t, const char*,
                                const spv_position_t&, const char* message) {
     if (log.empty()) log = message;

@@ -22,9 +22,9 @@ namespace ember::jit::spirv {
 // has cooperative matrices, which this SPIRV-Tools does not know.
 Status ValidateModule(std::span<const uint32_t> words);
 
-// Returns the module as text, with names, or what is wrong if it cannot be
-// read. If it has cooperative matrices that SPIRV-Tools does not know, numbers
-// replace names, and the first lines say so.
+// Returns the module as text, with names. If the module cannot be read, returns
+// a description of the error. If it has cooperative matrices that SPIRV-Tools
+// does not know, numbers replace names, and the first lines say so.
 std::string DisassembleModule(std::span<const uint32_t> words);
 
 }  // namespace ember::jit::spirv

@@ -12,9 +12,10 @@
 namespace ember::jit {
 namespace {
 
-// For each architecture from the fewest features to the most: "host" takes the
-// last one that runs here. LLVM gets architecture levels rather than products,
-// since products have instructions that no target text mentions.
+// The bases that names may begin with. Those of an architecture are in the
+// order of their features, fewest first: "host" takes the last one that runs
+// here. LLVM gets architecture levels rather than products, since products have
+// instructions that no target text mentions.
 struct Base {
   std::string_view name, target, llvm;
 };
@@ -23,10 +24,12 @@ constexpr Base kBases[] = {
     {"x86-64-v3", "x86_64-linux+v3+avx2+fma", "x86_64-linux-gnu:x86-64-v3"},
     {"x86-64-v4", "x86_64-linux+v4+avx2+fma+avx512f+avx512bw+avx512vl",
      "x86_64-linux-gnu:x86-64-v4"},
-    // x18 is reserved, since Android and Apple's systems use it themselves.
+    // x18 is reserved, since Android and Apple's systems use this register
+    // themselves.
     {"aarch64", "aarch64-linux+neon", "aarch64-linux-gnu:generic+reserve-x18"},
     {"armv7+neon", "armv7-linux+neon", "armv7-linux-gnueabihf:generic+neon"},
-    // The C compiler decides which processor this is for (jit/c).
+    // The target c11 has no processor of LLVM: the C compiler decides which
+    // processor the code is for (jit/c).
     {"c11", "c11", ""},
 };
 
@@ -39,13 +42,13 @@ constexpr Feature kFeatures[] = {
     {"x86-64-v4", "bf16", "+avx512bf16", "+avx512bf16"},
     {"aarch64", "dotprod", "+dotprod", "+dotprod"},
     {"aarch64", "i8mm", "+i8mm", "+i8mm"},
-    // The vectors have 256 bits, the most common length: code is for one length
-    // only.
+    // SVE's vectors have 256 bits, the most common length: code is for one
+    // length only.
     {"aarch64", "sve", "+sve=256", "+sve+sve=256"},
     {"armv7+neon", "vfp4", "+vfp4", "+vfp4"},
 };
 
-// Features of a text that describe a machine and that code does not need.
+// Features of a text that describe a machine but that code does not need.
 constexpr std::string_view kDescriptions[] = {"l1", "l2", "l3", "cores"};
 
 // The number of cores for schedules if the name does not give it; phones have
@@ -119,7 +122,8 @@ StatusOr<CompileTarget> HostTarget() {
   return result;
 }
 
-// Checks that the version begins with a digit, which back ends do not check.
+// Returns the target of a device. Checks that the version begins with a digit,
+// which back ends do not check.
 StatusOr<CompileTarget> OfDevice(std::string_view text) {
   const TargetText target(text);
   const std::string_view name = target.name();

@@ -30,17 +30,20 @@
 namespace ember::jit {
 
 struct CompileTarget {
-  std::string name;    // "x86-64-v4+vnni"
-  std::string target;  // base/target_text.h; what images require of a machine
-  std::string llvm;    // in the form of jit/llvm/host.h; empty: not LLVM's
+  std::string name;  // the name that was given: "x86-64-v4+vnni"
+  // text of the target (base/target_text.h), which images require of a machine
+  std::string target;
+  // name for LLVM, in the form of jit/llvm/host.h; empty: not LLVM's
+  std::string llvm;
 };
 
-// Returns InvalidArgument for an unknown name, with a list of the known ones.
+// Returns the target of the name. Returns InvalidArgument for an unknown name,
+// with a list of the known ones.
 StatusOr<CompileTarget> FindCompileTarget(std::string_view name);
 
 // Returns a name of this machine that means the same elsewhere, so that kernels
-// for it can be made on another one. Unimplemented if there is no back end for
-// it.
+// for this machine can be made on another one. Returns Unimplemented if there
+// is no back end for it.
 StatusOr<std::string> NameOfHost();
 
 // Returns "x86-64-v4 (+vnni, +bf16)" and so on, one for each base.

@@ -27,7 +27,7 @@ CpuModel CpuModel::Of(std::string_view text) {
     cpu.vector_registers = 32;
     cpu.has_fma = true;
     cpu.has_integer_fma = true;
-    // SVE of 128 bits counts as NEON.
+    // SVE with 128 bits counts as NEON.
     const int64_t sve_bits = number_of("sve", 0);
     cpu.vector_bytes =
         static_cast<int>(std::clamp<int64_t>(sve_bits, 128, 512) / 8);
@@ -36,7 +36,8 @@ CpuModel CpuModel::Of(std::string_view text) {
     cpu.has_fma = target.Has("vfp4");
     cpu.has_integer_fma = true;
   }
-  // Dot products must fill whole vectors. Those of SSE2 are too short to pay.
+  // Instructions for dot products count only if they fill whole vectors. Those
+  // of SSE2 are too short to pay.
   const int bits = 8 * cpu.vector_bytes;
   const auto has_dots = [&](DotKind kind) {
     const auto has = [&](std::string_view feature) {
@@ -61,7 +62,8 @@ int CpuModel::Lanes(DType type) const {
 }
 
 int64_t CpuModel::LanesFor(int64_t bytes, int64_t neighbours) const {
-  // For fewer lanes, instructions for single elements are as fast.
+  // Smallest number of lanes: with fewer, instructions for single elements are
+  // as fast.
   constexpr int64_t kFewest = 4;
   int64_t lanes = vector_bytes / bytes;
   while (lanes > kFewest && lanes / 2 >= neighbours) lanes /= 2;

@@ -20,32 +20,34 @@ struct CpuModel {
   int vector_bytes = 16;
   int vector_registers = 16;
   bool has_fma = false;
-  bool has_integer_fma = false;  // for 32 bits
-  // True if there are instructions for sums of 4 products of bytes, and of 2 of
-  // 16-bit integers.
+  bool has_integer_fma = false;  // multiply-adds of integers of 32 bits
+  // True if there are instructions for sums of 4 products of bytes, and for
+  // sums of 2 products of 16-bit integers.
   bool has_byte_dots = false;
   bool has_short_dots = false;
-  // True for sums of 4 products of unsigned bytes and small ones
-  // (jit/loops/dot_product.h).
+  // True if there are instructions for sums of 4 products of unsigned bytes and
+  // small ones (jit/loops/dot_product.h).
   bool has_small_byte_dots = false;
-  // True for sums of 2 products of bf16, in f32.
+  // True if there are instructions for sums of 2 products of bf16, in f32.
   bool has_bfloat_dots = false;
-  bool has_masks = false;       // storing some lanes is as fast as storing all
-  int64_t l1_bytes = 32 << 10;  // data, per core
+  // true if storing some lanes is as fast as storing all
+  bool has_masks = false;
+  int64_t l1_bytes = 32 << 10;  // bytes of the first data cache of a core
   int64_t l2_bytes = 512 << 10;
   int64_t l3_bytes = 8 << 20;
   int cores = 1;
 
-  // Facts that the string leaves out have the defaults above.
+  // Returns the model of a target. Facts that its text leaves out have the
+  // defaults above.
   static CpuModel Of(std::string_view target);
 
   // Number of elements of the type in a vector; at least 1.
   int Lanes(DType type) const;
-  // Returns the lanes for this number of neighbours of `bytes` each. They are
-  // those of a vector, or of the shortest part of one that holds all
-  // neighbours: instructions for a part cost no more, and need no mask to store
-  // a full part. 1 means no vector, since the neighbours would fill less than
-  // half of the shortest.
+  // Returns the number of lanes for `neighbours` elements of `bytes` bytes each
+  // that are next to each other. It is that of a vector, or of the shortest
+  // part of one that holds all neighbours: instructions for a part cost no
+  // more, and need no mask to store a full part. 1 means no vector, since the
+  // neighbours would fill less than half of the shortest.
   int64_t LanesFor(int64_t bytes, int64_t neighbours) const;
 };
 

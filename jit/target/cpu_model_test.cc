@@ -28,7 +28,8 @@ TEST(CpuModelTest, WhatIsMissingOrNoNumberIsTheDefault) {
     EXPECT_EQ(cpu.l1_bytes, CpuModel().l1_bytes) << target;
     EXPECT_EQ(cpu.cores, CpuModel().cores) << target;
   }
-  // A feature's name is not found in a longer one.
+  // A feature whose name is part of a longer feature's name is not found in
+  // that.
   EXPECT_FALSE(CpuModel::Of("x86_64-linux+fma4").has_fma);
 }
 

@@ -19,7 +19,8 @@ inline constexpr int kFirstWithAsyncCopies = 80;
 // (PTX ISA, "max", .NaN).
 inline constexpr int kFirstWithNanExtremes = 80;
 
-// Returns 0 if the target is not a device of CUDA.
+// Returns the architecture that the target names; 0 if it is not a device of
+// CUDA.
 int CudaArchitecture(std::string_view target);
 
 // True if code for the target may use instructions that later architectures

@@ -20,19 +20,20 @@
 namespace ember::jit {
 
 enum class DotKind : uint8_t {
-  kBytes,       // 4 of i8 and u8, in i32; other signs through a shift
-  kMixedBytes,  // 4 of u8 by i8, where kBytes is of equal signs
-  kSmallBytes,  // 4 of u8 by i8 in -64..64 (loops::kSmallByte)
-  kShorts,      // 2 of i16, in i32
-  kBFloats      // 2 of bf16, in f32
+  kBytes,       // 4 products of i8 and u8, in i32; other signs through a shift
+  kMixedBytes,  // 4 products of u8 by i8, where kBytes is of equal signs
+  kSmallBytes,  // 4 products of u8 by i8 in -64..64 (loops::kSmallByte)
+  kShorts,      // 2 products of i16, in i32
+  kBFloats      // 2 products of bf16, in f32
 };
 
 struct DotInstruction {
   std::string_view name;
-  std::string_view machine;  // the first part of a target's name
+  std::string_view machine;  // the machine: the first part of a target's name
   DotKind kind = DotKind::kBytes;
-  int bits = 0;  // per vector; kOfMachine: those of the machine's vectors
-  // The required features; empty: none.
+  // bits of a vector; kOfMachine: as many as the machine's vectors have
+  int bits = 0;
+  // Names of the features that the machine must have; empty: none.
   std::string_view features[2];
 };
 inline constexpr int kOfMachine = -1;
@@ -40,9 +41,9 @@ inline constexpr int kOfMachine = -1;
 // Returns all rows; the widest of a machine and kind comes first.
 std::span<const DotInstruction> DotInstructions();
 
-// Returns the bits of the widest vectors with such an instruction, or 0.
-// has(feature): true if the machine has it; vector_bits: the size of the
-// machine's vectors, for rows of that size.
+// Returns the bits of the widest vectors with an instruction of this kind; 0 if
+// there is none. has(feature): returns true if the machine has the feature.
+// vector_bits: the size of the machine's vectors, for rows of that size.
 template <typename Has>
 int WidestDot(std::string_view machine, DotKind kind, const Has& has,
               int vector_bits = 0) {

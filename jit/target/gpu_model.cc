@@ -12,16 +12,18 @@
 namespace ember::jit {
 namespace {
 
-// Subgroups of at most this size are mostly lanes of a CPU's vectors.
+// Largest size of subgroups that are mostly lanes of a CPU's vectors.
 constexpr int64_t kLargestVector = 8;
-// Registers of a processor, in all of CUDA's architectures since 7.0 (CUDA C++
-// Programming Guide, "Technical Specifications per Compute Capability").
+// Number of registers of a processor, in all of CUDA's architectures since 7.0
+// (CUDA C++ Programming Guide, "Technical Specifications per Compute
+// Capability").
 constexpr int64_t kCudaRegisters = 65536;
-// Registers that an invocation needs for addresses and counters.
+// Number of registers that an invocation needs for addresses and counters.
 constexpr int64_t kIndexRegisters = 32;
 
-// Returns the types of the features "matrix16x16x16:f16:f16:f32", one for each;
-// for CUDA's devices those of their architecture.
+// Returns the types of matrices: for CUDA's devices those of their
+// architecture; for others, one for each feature such as
+// "matrix16x16x16:f16:f16:f32".
 std::vector<loops::MatrixType> MatricesOf(std::string_view text,
                                           const TargetText& target) {
   constexpr std::string_view kName = "matrix";
@@ -64,8 +66,9 @@ GpuModel GpuModel::Of(std::string_view text) {
   gpu.is_cpu_like = target.Number("cpu").has_value() ||
                     (knows_subgroups && gpu.subgroup_size <= kLargestVector);
   if (gpu.is_cpu_like) {
-    // This is more than there are. On lavapipe, which loads lane by lane, 64
-    // results per invocation are 3 times as fast as 8, though most are spilled.
+    // Number of registers that schedules assume on a GPU that is a CPU. It has
+    // fewer in fact, but on lavapipe, which loads lane by lane, 64 results per
+    // invocation are 3 times as fast as 8, though most are spilled.
     gpu.registers = 88;
     gpu.workgroup_size = 8 * gpu.subgroup_size;
     const int64_t cores =
@@ -74,7 +77,7 @@ GpuModel GpuModel::Of(std::string_view text) {
   }
   int64_t processors = 0;
   if (read("processors", processors)) {
-    // Threads that a processor needs to hide the latency of memory.
+    // Number of threads that a processor needs to hide the latency of memory.
     constexpr int64_t kThreadsOfProcessor = 1024;
     gpu.busy_invocations = processors * kThreadsOfProcessor;
     gpu.processors = processors;

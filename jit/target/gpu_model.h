@@ -24,7 +24,7 @@ struct GpuModel {
   int64_t subgroup_size = 32;
   // The largest number of invocations in a workgroup (a thread block).
   int64_t max_invocations = 128;
-  // Bytes of shared memory that one workgroup may use.
+  // Largest number of bytes of shared memory that one workgroup may use.
   int64_t shared_bytes = 16 << 10;
   // Number of 32-bit registers that a schedule may plan for one invocation's
   // accumulators and operands. With more, fewer invocations fit on a processor
@@ -33,28 +33,29 @@ struct GpuModel {
   // Number of registers that a processor has for all its invocations together;
   // 0: not known.
   int64_t processor_registers = 0;
-  // Returns the number of these that each invocation has for sums and operands,
-  // with this number of invocations on a processor. The rest holds addresses
-  // and counters.
+  // Returns the number of a processor's registers that each invocation has for
+  // sums and operands, if `invocations` run on the processor. The rest of its
+  // registers holds addresses and counters.
   int64_t ShareOfRegisters(int64_t invocations) const;
-  // Returns the number of invocations that fit on a processor if each has this
-  // number of registers for sums and operands.
+  // Returns the number of invocations that fit on a processor if each has
+  // `registers` registers for sums and operands.
   double InvocationsWith(double registers) const;
   // Returns the number of registers that a schedule may plan for an invocation
-  // of a workgroup of this size: `registers`, or its share if that is less.
+  // of a workgroup of `invocations` invocations: `registers`, or its share of
+  // the processor's if that is less.
   int64_t RegistersFor(int64_t invocations) const;
   // The number of invocations that a schedule gives a workgroup unless tiling
   // asks for another.
   int64_t workgroup_size = 128;
   // Number of invocations that must be in flight to keep the whole device busy.
   int64_t busy_invocations = 32 << 10;
-  int64_t processors = 0;  // 0: not known
-  // Clocks until the value of a load from memory is available. An estimate: 500
-  // to 800 on devices of the 2020s.
+  int64_t processors = 0;  // number of processors of the device; 0: not known
+  // Number of clocks until the value of a load from memory is available. An
+  // estimate: 500 to 800 on devices of the 2020s.
   int64_t latency_clocks = 800;
   // True for Vulkan on a CPU, or a GPU built like one: a workgroup runs on one
-  // thread, an invocation in a lane of its vectors. Memory of a workgroup is
-  // ordinary memory, and a barrier stores all registers.
+  // thread, and an invocation is a lane of that thread's vectors. Memory of a
+  // workgroup is ordinary memory, and a barrier stores all registers.
   bool is_cpu_like = false;
 
   // True if dot products of four bytes in a word are as fast as a multiply-add.
@@ -70,7 +71,7 @@ struct GpuModel {
   // other the same place in its memory, so that only the larger one counts.
   bool overlays_shared = false;
 
-  // The products of matrices that subgroups have instructions for.
+  // The products of matrices for which subgroups have instructions.
   std::vector<loops::MatrixType> matrices;
 
   // True if subgroups load matrices as fast in every layout in memory of the

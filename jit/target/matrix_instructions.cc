@@ -11,7 +11,7 @@ namespace {
 
 using enum DType;
 
-// Bytes per register.
+// Number of bytes of a register.
 constexpr int64_t kRegister = 4;
 // Number of neighbouring lanes that hold a row of a fragment.
 constexpr int64_t kThreads = 4;
@@ -39,7 +39,7 @@ constexpr MatrixInstruction kInstructions[] = {
     {"mma.m16n8k32.f32.e5m2.e5m2", {16, 8, 32, kF8E5M2, kF8E5M2, kF32}, 89},
     {"mma.m16n8k8.f32.tf32.tf32", {16, 8, 8, kF32, kF32, kF32}, 80, 1, kTf32},
     {"mma.m16n8k4.f32.tf32.tf32", {16, 8, 4, kF32, kF32, kF32}, 80, 1, kTf32},
-    // Each warp has sixteen of the 64 rows. For equal work the widest
+    // wgmma: each warp has sixteen of the 64 rows. For equal work the widest
     // instruction is the best.
     {"wgmma.m64n256k16.f32.f16.f16", {16, 256, 16, kF16, kF16, kF32}, 90, 4},
     {"wgmma.m64n128k16.f32.f16.f16", {16, 128, 16, kF16, kF16, kF32}, 90, 4},
@@ -140,9 +140,9 @@ bool Has(std::string_view target, const MatrixInstruction& row) {
   return row.architecture == architecture && HasOwnInstructions(target);
 }
 
-// Bytes of the elements that the hardware can transpose: between lanes
-// (ldmatrix.trans), and between rows and columns of b (the operand imm-trans-b
-// of wgmma).
+// Number of bytes of the elements that the hardware can transpose: between
+// lanes (ldmatrix.trans), and between rows and columns of b (the operand
+// imm-trans-b of wgmma).
 constexpr int64_t kTransposedBytes = 2;
 
 }  // namespace
@@ -166,7 +166,7 @@ MatrixStep MatrixFragment::ElementOf(int64_t lane, int64_t r, int64_t i) const {
               i * by_element.column + begin.column};
 }
 
-// Registers are numbered down the rows first.
+// The registers of factor a are numbered down the rows first.
 MatrixFragment MatrixInstruction::A() const {
   const int64_t elements = PerRegister(type.a), run = kThreads * elements;
   MatrixFragment fragment{.by_group = {1, 0},
@@ -193,8 +193,8 @@ MatrixFragment MatrixInstruction::B() const {
   return fragment;
 }
 
-// A lane holds two neighbours of each row: in one register for f16, else in
-// two. Groups of eight columns follow each other.
+// Returns the fragment of the sums. A lane holds two neighbours of each row: in
+// one register for f16, else in two. Groups of eight columns follow each other.
 MatrixFragment MatrixInstruction::Sum() const {
   constexpr int64_t kNeighbours = 2, kColumns = kThreads * kNeighbours;
   const int64_t elements = PerRegister(type.sum);

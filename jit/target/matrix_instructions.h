@@ -53,50 +53,55 @@ struct MatrixFragment {
   MatrixStep by_thread;
   MatrixStep by_element;
   std::vector<MatrixStep> registers;
-  int64_t elements = 1;  // per register
+  int64_t elements = 1;  // number of elements per register
 
   MatrixStep ElementOf(int64_t lane, int64_t r, int64_t i) const;
 };
 
 // The feature of a target ("sm_80+subgroup32+tf32") that allows multiplying
-// factors of f32 as tf32 (jit/loops/matrix_operation.h). No device reports it:
-// the user adds it (WithTf32).
+// factors of f32 as tf32 (jit/loops/matrix_operation.h). No device reports the
+// feature: the user adds it (WithTf32).
 inline constexpr std::string_view kTf32 = "tf32";
 
-// Returns the target with that permission; unchanged if it is not a device of
-// CUDA or already has it.
+// Returns the target with the feature kTf32; unchanged if it is not a device of
+// CUDA or already has the feature.
 std::string WithTf32(std::string_view target);
 
 struct MatrixInstruction {
   std::string_view name;
   loops::MatrixType type;
-  // The first architecture that has it: 80 is compute capability 8.0.
+  // The first architecture that has the instruction: 80 is compute capability
+  // 8.0.
   int architecture = 0;
-  // Number of warps that execute it together. If there are several, their
-  // numbers follow each other from a multiple of `warps`, and they share one b,
-  // which is in panels of shared memory (jit/gpu/shared_panels.h). Later
-  // architectures do not have such instructions.
+  // Number of warps that execute the instruction together. If there are
+  // several, their numbers follow each other from a multiple of `warps`, and
+  // they share one b, which is in panels of shared memory
+  // (jit/gpu/shared_panels.h). Later architectures do not have such
+  // instructions.
   int64_t warps = 1;
-  // The feature with which the target must allow it; empty: none.
+  // The feature with which the target must allow the instruction; empty: none.
   std::string_view permission;
 
   bool IsWide() const { return warps > 1; }
-  MatrixFragment A() const;  // rows x depth
+  MatrixFragment A() const;  // fragment of the factor a, rows x depth
   MatrixFragment B()
-      const;  // depth x columns; not for wide ones, whose b no lane holds
-  MatrixFragment Sum() const;  // rows x columns
+      // fragment of the factor b, depth x columns; not for wide rows, whose b
+      // no lane holds
+      const;
+  MatrixFragment Sum() const;  // fragment of the sums, rows x columns
 };
 
-// Returns all rows; those of a type with more depth come first, since they do
-// more.
+// Returns all rows. Rows of a type with more depth come first, since one
+// instruction does more.
 std::span<const MatrixInstruction> MatrixInstructions();
 
-// Returns null if the target, such as "sm_90a+subgroup32", has none.
+// Returns the row of the type that the target has; null if a target, such as
+// "sm_90a+subgroup32", has none.
 const MatrixInstruction* FindMatrixInstruction(const loops::MatrixType& type,
                                                std::string_view target);
 
-// Returns the warps of the type's row, on whichever device; 1 if there is no
-// row.
+// Returns the number of warps that execute the type's row together, on
+// whichever device; 1 if there is no row.
 int64_t WarpsOfMatrix(const loops::MatrixType& type);
 
 // True if the hardware transposes matrices of such elements as it reads them
@@ -110,8 +115,8 @@ bool TransposesMatricesOf(DType element);
 // must be a column of b.
 bool ReadsRowMajorB(const loops::MatrixType& type);
 
-// Returns a row with sums of the size and type, which all have the same layout;
-// null if there is none.
+// Returns any row with sums of this size and type, because all of them have the
+// same layout of the sums; null if there is none.
 const MatrixInstruction* FindMatrixSums(int64_t rows, int64_t columns,
                                         DType sum);
 

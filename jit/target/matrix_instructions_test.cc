@@ -13,7 +13,8 @@
 namespace ember::jit {
 namespace {
 
-// Expects that exactly one register's part of one lane holds each element.
+// Expects that each element of a rows x columns matrix is in exactly one
+// register of one lane.
 void ExpectWhole(const MatrixFragment& fragment, int64_t rows,
                  int64_t columns) {
   std::set<std::pair<int64_t, int64_t>> places;
@@ -41,7 +42,7 @@ TEST(MatrixInstructions, FragmentsAreWhole) {
   }
 }
 
-// The layouts are those of PTX's figures.
+// The expected layouts are those of PTX's figures.
 TEST(MatrixInstructions, Layouts) {
   const MatrixInstruction* const row = FindMatrixInstruction(
       {16, 8, 16, DType::kF16, DType::kF16, DType::kF32}, "sm_80");
@@ -54,7 +55,7 @@ TEST(MatrixInstructions, Layouts) {
   const MatrixStep b = row->B().ElementOf(6, 1, 0);
   EXPECT_EQ(b.row, 12);
   EXPECT_EQ(b.column, 1);
-  // This is c3 of lane 31.
+  // c3 of lane 31.
   const MatrixStep c = row->Sum().ElementOf(31, 3, 0);
   EXPECT_EQ(c.row, 15);
   EXPECT_EQ(c.column, 7);

@@ -40,13 +40,14 @@ constexpr Processor kProcessors[] = {
      .llvm = "aarch64-linux-gnu:neoverse-v1+sve=256",
      .emulator =
          "qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu max,sve-max-vq=2"},
-    // It has no division and no fused multiply-add; instructions convert f16.
+    // armv7-neon has no division and no fused multiply-add; instructions
+    // convert f16.
     {.name = "armv7-neon",
      .target = "armv7-linux+neon+cores=4",
      .llvm = "arm-linux-gnueabihf:cortex-a9+neon",
      .emulator = "qemu-arm -L /usr/arm-linux-gnueabihf -cpu cortex-a9",
      .keeps_subnormals = false},
-    // It has division of 32 bits and fused multiply-add.
+    // armv7-neon-vfp4 has division of 32 bits and fused multiply-add.
     {.name = "armv7-neon-vfp4",
      .target = "armv7-linux+neon+vfp4+cores=4",
      .llvm = "arm-linux-gnueabihf:cortex-a15+neon",

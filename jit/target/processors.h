@@ -16,21 +16,22 @@ namespace ember::jit {
 
 struct Processor {
   std::string_view name;
-  // The text with which hal::HostTarget() would describe such a machine.
+  // The text with which hal::HostTarget() would describe a machine with this
+  // processor.
   std::string_view target;
-  // "triple:cpu+feature+feature", as jit/llvm/host.h reads it.
+  // LLVM's name, as jit/llvm/host.h reads it: "triple:cpu+feature+feature".
   std::string_view llvm;
-  // The words of a command that runs programs for it. Empty: it is of the
-  // architecture that this project is built on, and some machines run its code
-  // themselves.
+  // The words of a command that runs programs for the processor. Empty: it has
+  // the architecture that this project is built on, and some machines run its
+  // code themselves.
   std::string_view emulator;
-  // False for NEON of 32-bit ARM, which treats subnormal numbers of 32 bits as
-  // zero.
+  // True if arithmetic keeps subnormal numbers. False for NEON of 32-bit ARM,
+  // which treats subnormal numbers of 32 bits as zero.
   bool keeps_subnormals = true;
 };
 
 std::span<const Processor> Processors();
-// Returns null if there is none of that name.
+// Returns the row with the name; null if there is none.
 const Processor* FindProcessor(std::string_view name);
 
 }  // namespace ember::jit

@@ -35,7 +35,7 @@
 
 namespace ember::jit {
 
-// Changes whenever the format of any message does.
+// Version of the protocol. It changes whenever the format of any message does.
 inline constexpr uint32_t kWorkerProtocolVersion = 2;
 // Time between a worker's signs of life while it has a job.
 inline constexpr std::chrono::milliseconds kSignOfLife{1000};
@@ -49,13 +49,13 @@ struct Message {
 
 // A verified nest for the worker to compile.
 struct CompileJob {
-  std::string nest;  // jit/loops/text.h
+  std::string nest;  // text of the nest (jit/loops/text.h)
   CompileOptions options;
 };
 
 struct CompileAnswer {
   Status status;
-  // Valid if the status is ok.
+  // The code; valid only if the status is ok.
   vm::KernelCode code;
   int64_t code_bytes = 0;
   double optimize_ms = 0;
@@ -67,33 +67,35 @@ struct CompileAnswer {
 std::string WriteJob(const CompileJob& job);
 StatusOr<CompileJob> ReadJob(std::string_view body);
 std::string WriteAnswer(const CompileAnswer& answer);
-// The answer owns the code's bytes.
+// Returns the answer that a message contains. It owns the code's bytes.
 StatusOr<CompileAnswer> ReadAnswer(std::string_view body);
 std::string WriteGreeting(const std::string& identity);
-// Returns the identity; FailedPrecondition for another version.
+// Returns the identity that a greeting contains. Returns FailedPrecondition if
+// the greeting has another version.
 StatusOr<std::string> ReadGreeting(std::string_view body);
 
 class Connection {
  public:
-  // socket: a connected stream socket.
+  // Makes a connection of a connected stream socket.
   explicit Connection(FileDescriptor socket) : socket_(std::move(socket)) {}
 
-  // Returns FailedPrecondition if the other end is gone, or does not read for
-  // long.
+  // Sends a message. Returns FailedPrecondition if the other end is gone, or
+  // does not read for long.
   Status Send(const Message& message);
-  // Returns FailedPrecondition if the other end is gone or Close was called,
-  // ResourceExhausted if nothing came in this time, and DataLoss for anything
-  // that violates this protocol.
+  // Returns the next message. Errors: FailedPrecondition if the other end is
+  // gone or Close was called, ResourceExhausted if no message came within
+  // `patience`, and DataLoss for anything that violates this protocol.
   StatusOr<Message> Receive(std::chrono::milliseconds patience);
   // Ends waiting calls of Send and Receive; may be called from any thread.
   void Close();
 
-  // True if a process of this user made the other end.
+  // True if a process of this user made the other end of the connection.
   bool is_own() const;
 
  private:
   FileDescriptor socket_;
-  std::mutex send_mutex_;  // messages are sent whole
+  // locked while a message is sent, so that messages stay whole
+  std::mutex send_mutex_;
 };
 
 }  // namespace ember::jit

@@ -32,7 +32,8 @@ namespace ember::jit {
 namespace {
 
 int Clone(int (*function)(void*), void* stack, void* argument) {
-  // The lowest byte has the signal that is sent at the end: none.
+  // The lowest byte of the flags would be the signal that is sent at the
+  // process's end. It is 0: no signal is sent.
   constexpr int kFlags = CLONE_VM | CLONE_VFORK;
 #ifdef EMBER_IS_TSAN
   return __clone(function, stack, kFlags, argument);
@@ -44,16 +45,16 @@ int Clone(int (*function)(void*), void* stack, void* argument) {
 constexpr size_t kStackBytes = size_t{64} << 10;
 constexpr int kPassedDescriptor = 3;
 
-// Data that the intermediate processes share with this one. They run in its
+// Data that the intermediate processes share with this process. They run in its
 // memory, while it waits, and so may only make system calls. Calls that a
-// sanitizer tracks are made by number, since its records are this process's,
-// too.
+// sanitizer tracks are made by number, since the sanitizer's records are this
+// process's, too.
 struct Start {
   const char* program;
   char* const* arguments;
   int descriptor;
-  char* stack_top;  // stack of the second process
-  int error = 0;    // errno of the failed call
+  char* stack_top;  // begin of the stack of the second process
+  int error = 0;    // errno of the call that failed
 };
 
 [[noreturn]] void Exit(int status) {
@@ -61,8 +62,8 @@ struct Start {
 }
 
 void ResetSignals() {
-  // This is the kernel's own struct, which differs between machines. All zeros
-  // mean SIG_DFL, no flags and an empty mask on each.
+  // The bytes are the kernel's own struct, which differs between machines. On
+  // each, all zeros mean SIG_DFL, no flags and an empty mask.
   const char plain[64] = {};
   for (int number = 1; number < NSIG; ++number)
     syscall(SYS_rt_sigaction, number, plain, nullptr, (NSIG - 1) / 8);
@@ -85,7 +86,7 @@ int RunProgram(void* argument) {
   setpgid(0, 0);
   const auto null = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC));
-  // The copy has a number above those that are overwritten next.
+  // The copy gets a number above those that are overwritten next.
   const int passed = fcntl(start.descriptor, F_DUPFD, kPassedDescriptor + 1);
   if (null < 0 || passed < 0) {
     start.error = errno;
@@ -95,15 +96,16 @@ int RunProgram(void* argument) {
     CopyDescriptor(null, number);
   CopyDescriptor(passed, kPassedDescriptor);
   syscall(SYS_close_range, kPassedDescriptor + 1, ~0U, 0U);
-  // This does not change the host's handlers, as CLONE_SIGHAND was not given.
+  // Resetting signals does not change the host's handlers, as CLONE_SIGHAND was
+  // not given.
   ResetSignals();
   execve(start.program, start.arguments, environ);
   start.error = errno;
   Exit(1);
 }
 
-// This process ends at once, so that init becomes the parent of the one it
-// started.
+// Runs the process between this one and the program. It starts the program and
+// ends at once, so that init becomes the program's parent.
 int RunBetween(void* argument) {
   Start& start = *static_cast<Start*>(argument);
   if (Clone(RunProgram, start.stack_top, argument) < 0) start.error = errno;
@@ -131,8 +133,8 @@ Status StartProcess(const std::string& program,
   const pid_t between = Clone(RunBetween, bottom + 2 * kStackBytes, &start);
   const int error = errno;
   if (between > 0) {
-    // Only a call with __WCLONE can wait for such a child, so the host never
-    // sees it.
+    // Only a call with __WCLONE can wait for this child, so the host never sees
+    // the child.
     while (waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
     }
   } else {

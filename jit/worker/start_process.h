@@ -18,8 +18,9 @@
 
 namespace ember::jit {
 
-// program: a path; arguments: those after the program's name. Returns an error
-// if the program could not be started.
+// Starts the program. program: a path; arguments: those after the program's
+// name; descriptor: the open file that it gets as number 3. Returns an error if
+// the program could not be started.
 Status StartProcess(const std::string& program,
                     const std::vector<std::string>& arguments, int descriptor);
 

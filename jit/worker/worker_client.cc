@@ -26,7 +26,7 @@ class RemoteCompiler final : public ObjectCompiler {
   RemoteCompiler(WorkerOptions options, WorkerPlace place)
       : options_(std::move(options)), place_(std::move(place)) {}
 
-  // Makes the first connection, which gives the identity.
+  // Makes the first connection, whose greeting has the identity.
   Status Start();
 
   const std::string& identity() const override { return identity_; }
@@ -41,7 +41,7 @@ class RemoteCompiler final : public ObjectCompiler {
   void Stop() override;
 
  private:
-  // A connection to a worker, in use by one thread or idle.
+  // A connection to a worker, which one thread uses or which is idle.
   struct Line {
     Line(FileDescriptor descriptor, SocketIdentity of)
         : connection(std::move(descriptor)), worker(of) {}
@@ -49,11 +49,11 @@ class RemoteCompiler final : public ObjectCompiler {
     const SocketIdentity worker;
     std::string identity;
   };
-  // The result of a job on one line.
+  // The result of sending a job to a worker on one connection.
   struct Outcome {
     StatusOr<CompileAnswer> answer;
     bool is_begun = false;
-    bool is_silent = false;  // the worker gave no sign of life
+    bool is_silent = false;  // true if the worker gave no sign of life
   };
 
   StatusOr<std::unique_ptr<Line>> TakeLine();
@@ -72,10 +72,10 @@ class RemoteCompiler final : public ObjectCompiler {
   const WorkerOptions options_;
   const WorkerPlace place_;
   std::string identity_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<std::unique_ptr<Line>> idle_;
   std::set<Line*> used_;
-  SocketIdentity silent_;  // the worker to replace
+  SocketIdentity silent_;  // the silent worker, which is to be replaced
   bool is_stopped_ = false;
   std::mutex loading_;                     // guards local_
   std::unique_ptr<ObjectCompiler> local_;  // null until it is needed
@@ -116,7 +116,8 @@ StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
 }
 
 Status RemoteCompiler::Start() {
-  // The second attempt replaces a worker that was about to end, or is silent.
+  // The second attempt to connect replaces a worker that was about to end, or
+  // is silent.
   StatusOr<std::unique_ptr<Line>> line = Connect();
   if (!line.ok()) line = Connect();
   if (!line.ok()) return line.status();
@@ -195,7 +196,8 @@ StatusOr<CompileAnswer> RemoteCompiler::Ask(const CompileJob& job) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       used_.erase(line->get());
-      // Other connections to the same worker would fail as well.
+      // Other connections to the same worker would fail as well, so they are
+      // dropped.
       idle_.clear();
       if (outcome.is_silent) silent_ = (*line)->worker;
       if (is_stopped_) return Stopped();

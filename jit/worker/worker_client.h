@@ -27,23 +27,25 @@
 
 namespace ember::jit {
 
-// Name of the worker's file.
+// Name of the file of the worker's program.
 inline constexpr char kWorkerProgram[] = "ember-compile-worker";
 
 struct WorkerOptions {
-  std::string program;  // its path
-  std::string folder;   // FindWorkerPlace
-  // Longest time without a sign of life, which a worker gives every second.
+  std::string program;  // path of the worker's program
+  std::string folder;   // folder of the socket, as in FindWorkerPlace
+  // Longest time without a sign of life after which a worker is replaced. A
+  // worker gives one every second.
   std::chrono::milliseconds patience{20'000};
-  // See ServeOptions; less than a second counts as one.
+  // Options for the worker: see ServeOptions. Less than a second counts as one.
   std::chrono::milliseconds most_time{60'000};
   std::chrono::milliseconds idle{60'000};
-  // Number of workers that may end while they compile one nest.
+  // Largest number of workers that may end while they compile one nest.
   int most_deaths = 2;
 };
 
-// Connects, and starts the worker if there is none: its greeting has the
-// identity. Errors: why it cannot be started or found.
+// Returns a compiler that asks the worker. Connects to it, and starts it if
+// there is none, because its greeting has the identity. Errors: why the worker
+// cannot be started or found.
 StatusOr<std::unique_ptr<ObjectCompiler>> NewRemoteCompiler(
     WorkerOptions options);
 

@@ -22,7 +22,7 @@
 namespace ember::jit {
 namespace {
 
-constexpr int kListener = 3;  // StartProcess
+constexpr int kListener = 3;  // number of the file that StartProcess passes
 
 constexpr char kHelp[] =
     "Usage: ember-compile-worker --socket=PATH --lock=PATH [--idle-ms=N] "
@@ -33,7 +33,8 @@ constexpr char kHelp[] =
     "killing "
     "it costs kernels that are being compiled, and no result.\n";
 
-// Parses "--NAME=" and a number of milliseconds.
+// Parses an argument "--NAME=" followed by a number of milliseconds. Returns
+// false if the argument is another one.
 bool ReadMilliseconds(std::string_view argument, std::string_view name,
                       std::chrono::milliseconds& value) {
   if (!argument.starts_with(name)) return false;
@@ -64,12 +65,13 @@ bool ReadArguments(int argc, char** argv, ServeOptions& options) {
   return !options.socket.empty() && !options.lock.empty();
 }
 
-// Lowers the process's claims. A process of its own may do to itself what a
-// library must not do to its host.
+// Lowers the process's priority and its limits. A process of its own may do
+// that to itself; a library must not do it to its host.
 void StepBack() {
-  // Threads that it starts later inherit this priority.
+  // Threads that the process starts later inherit this priority.
   LowerPriority(kWorkerNiceness);
-  // The system ends this process first if memory runs out.
+  // The system ends this process first if memory runs out, because of this
+  // score.
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score >= 0) {
     static_cast<void>(!write(score, "500", 3));
@@ -80,7 +82,7 @@ void StepBack() {
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 #ifndef EMBER_SANITIZER
-  // Compiling one kernel must not make the machine swap.
+  // The limit on memory: compiling one kernel must not make the machine swap.
   const rlimit memory = {rlim_t{4} << 30, rlim_t{4} << 30};
   setrlimit(RLIMIT_AS, &memory);
 #endif

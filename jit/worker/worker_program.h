@@ -14,8 +14,8 @@
 
 namespace ember::jit {
 
-// Returns the process's exit status. `wrap` may replace the compiler for this
-// machine, as tests do.
+// Runs a worker and returns the process's exit status. `wrap` may replace the
+// compiler for this machine, as tests do.
 int RunWorker(int argc, char** argv,
               const std::function<std::unique_ptr<ObjectCompiler>(
                   std::unique_ptr<ObjectCompiler>)>& wrap);

@@ -26,7 +26,7 @@ using std::chrono::milliseconds;
 // Clients stay connected: the next job may come after an hour.
 constexpr milliseconds kForever{1 << 30};
 
-// Returns the time that the thread itself has had on a core.
+// Returns the processor time of the thread.
 milliseconds TimeOnCore(pthread_t thread) {
   clockid_t clock = 0;
   timespec time = {};
@@ -41,7 +41,7 @@ class Server {
   Server(ObjectCompiler& compiler, const ServeOptions& options)
       : compiler_(compiler), options_(options) {}
 
-  // Accepts clients until the server has been idle for long.
+  // Accepts clients until no job has come for a while (ServeOptions::idle).
   void Accept(int listener);
   // Sends signs of life, and ends the process if a job takes too long; never
   // returns.
@@ -64,7 +64,7 @@ class Server {
 
   ObjectCompiler& compiler_;
   const ServeOptions& options_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::list<Work> works_;
   int compiling_ = 0;
@@ -164,7 +164,8 @@ void Server::Watch() {
       works = works_;
       for (const Work& work : works_) {
         if (!TakesTooLong(work)) continue;
-        // Clients of other jobs ask another worker.
+        // The job's client gets an answer. Clients of other jobs ask another
+        // worker when this one ends.
         static_cast<void>(work.connection->Send(
             {MessageKind::kAnswer,
              WriteAnswer(

@@ -22,21 +22,22 @@
 namespace ember::jit {
 
 struct ServeOptions {
-  // The path that the listener is bound to, and the file that must be locked to
-  // make or remove it (worker_client.h).
+  // `socket`: the path that the listener is bound to. `lock`: the file that
+  // must be locked to make or remove the socket (worker_client.h).
   std::string socket;
   std::string lock;
-  // Number of jobs that are compiled at once.
+  // Number of threads, each of which compiles a job.
   int threads = 1;
-  // The server ends if no job comes in this time.
+  // Time without a job after which the server ends.
   std::chrono::milliseconds idle{60'000};
-  // Time on a core that one compilation may take; it may take twenty times that
-  // by the wall clock.
+  // Largest processor time of one compilation; it may take twenty times that by
+  // the wall clock.
   std::chrono::milliseconds most_time{60'000};
 };
 
-// Runs the server in a process that does nothing else and ends when this
-// returns. The process's threads still use the compiler: end with _exit.
+// Runs the server until it has been idle. The process must do nothing else, and
+// must end with _exit after this returns, because its threads still use the
+// compiler.
 void Serve(FileDescriptor listener, ObjectCompiler& compiler,
            const ServeOptions& options);
 

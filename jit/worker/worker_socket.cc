@@ -20,7 +20,8 @@
 namespace ember::jit {
 namespace {
 
-constexpr int kWaiting = 64;  // clients that wait to be accepted
+// largest number of clients that wait to be accepted
+constexpr int kWaiting = 64;
 
 Status Error(const std::string& what) {
   return FailedPreconditionError(Concat({what, ": ", std::strerror(errno)}));
@@ -47,7 +48,8 @@ SocketIdentity IdentityOf(const std::string& path) {
                             about.st_ctim.tv_nsec};
 }
 
-// Returns a lock that is held while the descriptor lives; not open if it fails.
+// Locks the file. The lock is held while the descriptor lives. Returns a
+// descriptor that is not open if locking fails.
 FileDescriptor Lock(const std::string& path) {
   FileDescriptor file(
       open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -58,7 +60,7 @@ FileDescriptor Lock(const std::string& path) {
   return file;
 }
 
-// Returns a client; not open if no process listens.
+// Returns a connection to the socket; not open if no process listens.
 FileDescriptor Connect(const std::string& path) {
   FileDescriptor client(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_un address = AddressOf(path);
@@ -83,8 +85,8 @@ StatusOr<FileDescriptor> Listen(const std::string& path) {
   return listener;
 }
 
-// Returns a text that differs between files at other paths and earlier files at
-// this path.
+// Returns a text that differs between this file, files at other paths, and
+// earlier files at this path.
 StatusOr<std::string> VersionOf(const std::string& path) {
   struct stat about = {};
   if (stat(path.c_str(), &about) != 0) return Error(path);
@@ -100,7 +102,8 @@ StatusOr<std::string> VersionOf(const std::string& path) {
 StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
                                       const std::string& folder) {
   EMBER_ASSIGN_OR_RETURN(std::string version, VersionOf(program));
-  // If the library is missing, the worker fails when it needs it.
+  // A missing library is no error here: the worker fails when it needs the
+  // library.
   if (const auto library =
           FindLlvmLibrary(program.substr(0, program.rfind('/')));
       library.ok()) {

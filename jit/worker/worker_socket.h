@@ -30,13 +30,14 @@ struct WorkerPlace {
   std::string lock;
 };
 
-// folder: empty for the user's own: $XDG_RUNTIME_DIR/ember, else
-// /tmp/ember-UID. It is made if it does not exist. Errors: others may write to
-// it, the program is not there, or the path is too long for a socket.
+// Returns the place of the worker for the program. folder: empty for the user's
+// own: $XDG_RUNTIME_DIR/ember, else /tmp/ember-UID. The folder is made if it
+// does not exist. Errors: others may write to it, the program is not there, or
+// the path is too long for a socket.
 StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
                                       const std::string& folder);
 
-// Distinguishes a socket at a path from an earlier one there.
+// Identifies a socket: an earlier one at the same path has another identity.
 struct SocketIdentity {
   uint64_t inode = 0;
   int64_t changed_ns = 0;
@@ -46,11 +47,12 @@ struct SocketIdentity {
 // The socket of a WorkerPlace, from the worker's side.
 class WorkerSocket {
  public:
-  // Remembers the socket that is there now, for RemoveIfUnused.
+  // Remembers the identity of the socket that is at the path now, for
+  // RemoveIfUnused.
   WorkerSocket(std::string socket, std::string lock);
 
   // Removes the socket unless a client has connected to the listener meanwhile.
-  // True if it was removed, or if another socket is there by now.
+  // Returns true if it was removed, or if another socket is at the path by now.
   bool RemoveIfUnused(int listener) const;
 
  private:
@@ -61,16 +63,18 @@ class WorkerSocket {
 
 struct ConnectedSocket {
   FileDescriptor descriptor;
-  SocketIdentity identity;  // identifies the worker's socket
+  // identity of the socket of the worker that was reached
+  SocketIdentity identity;
 };
 
-// Connects to the worker. If no process listens, or only one at the socket
-// `avoid`, `start` starts a worker with the given listener.
+// Connects to the worker. If no process listens, or only the one at the socket
+// `avoid`, calls `start`, which starts a worker with the given listener.
 StatusOr<ConnectedSocket> ConnectOrStart(
     const WorkerPlace& place, const SocketIdentity& avoid,
     const std::function<Status(const FileDescriptor& listener)>& start);
 
-// Returns a client, or a negative number if none came in this time.
+// Accepts a client. Returns its socket, or a negative number if none came
+// within `patience`.
 int AcceptFor(int listener, std::chrono::milliseconds patience);
 
 }  // namespace ember::jit

@@ -34,10 +34,10 @@ using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
 constexpr char kProgram[] = "jit/worker/faulty_worker";
-// Set in a process that only asks for one kernel.
+// The variable is set in a process that only asks for one kernel.
 constexpr char kFolderVariable[] = "EMBER_WORKER_TEST_FOLDER";
 
-// Returns y = 2 x, for 32 elements.
+// Returns a nest that computes y = 2 x, for 32 elements.
 loops::LoopNest Twice(const std::string& name) {
   return ParseOrDie("loops @" + name +
                     "(%x: input f32[32], %y: output f32[32]) { phase i < 32 "
@@ -60,7 +60,8 @@ bool Compiles(ObjectCompiler& compiler, const std::string& name) {
 class WorkerTest : public ::testing::Test {
  protected:
   WorkerTest() {
-    // The name is short, since a socket's path has at most 107 characters.
+    // The folder's name is short, since a socket's path has at most 107
+    // characters.
     char name[] = "/tmp/ember-test-XXXXXX";
     folder_ = mkdtemp(name);
     options_.program = fs::absolute(kProgram);
@@ -71,7 +72,7 @@ class WorkerTest : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  // Returns the running workers of this test.
+  // Returns the process ids of the running workers of this test.
   std::vector<pid_t> Workers() const {
     std::vector<pid_t> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -127,7 +128,7 @@ TEST_F(WorkerTest, ProcessesAndThreadsShareOne) {
   if (const char* const folder = std::getenv(kFolderVariable)) {
     options_.folder = folder;
     EXPECT_TRUE(Compiles(*NewCompiler(), "twice"));
-    options_.folder = folder_;  // shares the parent's worker
+    options_.folder = folder_;  // this process shares its parent's worker
     return;
   }
   std::vector<std::thread> threads;
@@ -189,7 +190,8 @@ TEST_F(WorkerTest, AStoppedWorkerIsReplaced) {
   kill(workers[0], SIGSTOP);
   EXPECT_TRUE(Compiles(*compiler, "twice"));
   EXPECT_EQ(Workers().size(), 2);
-  // When it is continued, it notices that another worker has replaced it.
+  // When the stopped worker is continued, it notices that another worker has
+  // replaced it.
   kill(workers[0], SIGCONT);
   EXPECT_TRUE(Compiles(*compiler, "twice"));
 }
@@ -243,7 +245,7 @@ TEST_F(WorkerTest, ItsHostSeesNothingOfIt) {
   sigaction(SIGCHLD, &before[SIGCHLD], &after);
   EXPECT_EQ(after.sa_handler, noting.sa_handler);
   for (int number = 1; number < NSIG; ++number) {
-    // The C library reserves some signals.
+    // For signals that the C library reserves, the call fails.
     if (sigaction(number, nullptr, &after) != 0) continue;
     EXPECT_EQ(after.sa_handler, before[number].sa_handler) << number;
   }

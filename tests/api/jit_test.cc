@@ -113,7 +113,7 @@ TEST_F(JitTest, TierTwo) {
   ExpectNear(result);
 }
 
-// The compiler is loaded while the session runs, and later runs use its
+// Tier AUTO loads the compiler while the session runs, and later runs use its
 // kernels.
 TEST_F(JitTest, AutoComesToKernels) {
   options_.tier = EMBER_TIER_AUTO;

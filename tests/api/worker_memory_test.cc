@@ -1,4 +1,5 @@
-// A process whose kernels come from the compile worker has no LLVM in memory.
+// Tests that a process whose kernels come from the compile worker has no LLVM
+// in memory.
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -38,7 +39,7 @@ struct Memory {
 
 class WorkerMemoryTest : public testing::Test {
  protected:
-  // Calls a new session until a kernel has run.
+  // Runs a new session again and again until a kernel has run.
   static void RunUntilThereAreKernels(EmberCompileIn place) {
     EmberModule* module = nullptr;
     ASSERT_EQ(Api().module_load_file("vm/api/testdata/digits.vmfb", &module),

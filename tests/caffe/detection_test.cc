@@ -12,8 +12,8 @@ namespace ember::tests {
 namespace {
 
 TEST(Detection, PriorBoxes) {
-  // One cell of 20 x 10 pixels, centered at (10, 5); sizes 4, √(4·9), and 4
-  // at ratio 4 and its inverse.
+  // The map has one cell of 20 x 10 pixels, centered at (10, 5). The boxes have
+  // sizes 4, √(4·9), and 4 at ratio 4 and its inverse.
   const Numbers map = F32({1, 1, 1, 1}, {0}),
                 image = SequenceOf({1, 1, 10, 20});
   const std::vector<std::pair<double, double>> sizes = {
@@ -36,7 +36,7 @@ TEST(Detection, PriorBoxes) {
                                  0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5})});
 }
 
-// Two images, three classes with background 0, four priors.
+// The example has two images, three classes with background 0, and four priors.
 TEST(Detection, OutputOfSsd) {
   const std::vector<double> corners = {0.0, 0.0, 0.4, 0.4, 0.05, 0.0, 0.4, 0.4,
                                        0.5, 0.5, 0.9, 0.9, 0.0,  0.5, 0.3, 0.9};
@@ -72,11 +72,12 @@ TEST(Detection, OutputOfSsd) {
              {0, 2, 0.6, 1},
              {0, 2, 0.5, 3},
              {1, 1, 0.4, 1}})});
-  // The two best of each image, in the order of classes.
+  // The parameter keep_top_k keeps the two best detections of each image, in
+  // the order of classes.
   ExpectNumbers(RunLayer(layer + "keep_top_k: 2 }",
                          {location, confidence, F32({1, 2, 16}, prior)}),
                 {rows({{0, 1, 0.9, 0}, {0, 1, 0.7, 2}, {1, 1, 0.4, 1}})});
-  // There are no detections at all.
+  // No score is high enough, so there are no detections at all.
   ExpectNumbers(
       RunLayer(layer + "}", {location, F32({2, 12}, std::vector<double>(24, 0)),
                              F32({1, 2, 16}, prior)}),
@@ -106,8 +107,8 @@ TEST(Detection, DecodingOfBoxes) {
                 {F32({1, 1, 1, 7}, {0, 1, 0.5, 0.7, 0, 0.85, 0.9})});
 }
 
-// One anchor of 16 x 16 around the middle of each of two cells, moved by
-// deltas.
+// The example has one anchor of 16 x 16 around the middle of each of two cells,
+// moved by deltas.
 TEST(Detection, Proposals) {
   const Numbers scores = F32({1, 2, 1, 2}, {0.1, 0.2, 0.6, 0.9});
   const Numbers deltas = F32({1, 4, 1, 2}, {0, 0.25, 0, 0, 0, 0, 0, 0});
@@ -128,8 +129,8 @@ TEST(Detection, Proposals) {
   ExpectNumbers(RunLayer(layer + std::to_string(shared - 0.01) + " }",
                          {scores, deltas, info}, {}, 2),
                 {F32({1, 5}, second), F32({1, 1}, {0.9})});
-  // Boxes smaller than the least size are dropped. It counts pixels of the
-  // image before scaling.
+  // Boxes smaller than the least size, in pixels of the image before scaling,
+  // are dropped.
   ExpectNumbers(
       RunLayer(layer + "0.9 }", {scores, deltas, F32({1, 3}, {20, 40, 5})}),
       {F32({0, 5}, {})});
@@ -148,7 +149,7 @@ TEST(Detection, RoiPooling) {
 }
 
 TEST(Detection, PsRoiPooling) {
-  // The channel of each bin of a 2 x 2 grid, for two outputs.
+  // Channels hold the bins of a 2 x 2 grid, for two outputs.
   Numbers x = F32({1, 8, 2, 2}, {});
   for (int c = 0; c < 8; ++c)
     for (int i = 0; i < 4; ++i) x.values.push_back(10 * c + i);

@@ -26,7 +26,7 @@ const caffe::SampleModel& Sample(const std::string& name) {
 TEST(Import, OldNets) {
   const caffe::SampleModel& old = Sample("old");
   std::vector<double> image(16, 0);
-  image[5] = 1;  // row 1, column 1
+  image[5] = 1;  // the pixel in row 1, column 1
   // The convolution of a single pixel gives the weights in reverse order, in
   // rows and columns 0 to 2. The pooling's second windows cover rows and
   // columns 2 and 3.

@@ -94,7 +94,7 @@ TEST(Layers, InnerProduct) {
   const std::string layer =
       R"(type: "InnerProduct" inner_product_param { num_output: 4 )";
   ExpectNumbers(RunLayer(layer + "}", {x}, {w, b}), {y});
-  // In old files weights always have four dims.
+  // The weights as in old files, where they always have four dims.
   TestBlob old = w;
   old.dims = {1, 1, 4, 6};
   ExpectNumbers(RunLayer(layer + "}", {x}, {old, b}), {y});
@@ -104,7 +104,7 @@ TEST(Layers, InnerProduct) {
       transposed.values.push_back(w.values[o * 6 + i]);
   ExpectNumbers(RunLayer(layer + "transpose: true }", {x}, {transposed, b}),
                 {y});
-  // Rows of the last axis.
+  // The product is over rows of the last axis.
   ExpectNumbers(RunLayer(R"(type: "InnerProduct" inner_product_param {
       num_output: 1 axis: -1 bias_term: false })",
                          {F32({2, 1, 2}, {1, 2, 3, 4})}, {{{1, 2}, {10, 1}}}),
@@ -177,7 +177,8 @@ TEST(Layers, ScaleAndBias) {
   ExpectNumbers(RunLayer(R"(type: "Bias")", {x}, {b}), {biased});
   const Numbers second = F32({3}, {5, 6, 7});
   ExpectNumbers(RunLayer(R"(type: "Bias")", {x, second}), {biased});
-  // Scales from the first axis on, along all axes, and by a scalar.
+  // The scales are along dims from the first axis on, along all axes, and a
+  // scalar.
   Numbers rows = x, all = x, one = x;
   for (size_t i = 0; i < x.values.size(); ++i) {
     rows.values[i] *= i < 6 ? 2 : 3;

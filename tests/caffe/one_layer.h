@@ -20,21 +20,24 @@ namespace ember::tests {
 
 using caffe::TestBlob;
 
-// Results in the order of their names, state last.
+// Imports, compiles and runs a net. Returns the results in the order of their
+// names, state last.
 StatusOr<std::vector<Numbers>> RunNet(
     const std::string& prototxt, const std::string& caffemodel,
     const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
 
-// `layer` is the layer's type and parameters as text. Its bottoms are the
-// inputs and its tops are y0, y1 …. State comes after the inputs.
+// Runs one layer. `layer` is the layer's type and parameters as text. Its
+// bottoms are the inputs and its tops are y0, y1 …. State comes after the
+// inputs.
 StatusOr<std::vector<Numbers>> RunLayer(const std::string& layer,
                                         const std::vector<Numbers>& bottoms,
                                         const std::vector<TestBlob>& blobs = {},
                                         int tops = 1,
                                         const std::vector<Numbers>& state = {});
 
-// 0.25, -0.5, 0.75 …: numbers for which mixed-up operands show.
+// Returns the numbers 0.25, -0.5, 0.75 …, with which a test detects mixed-up
+// operands.
 std::vector<double> Sequence(int64_t count);
 Numbers SequenceOf(std::vector<int64_t> dims);
 TestBlob BlobOf(std::vector<int64_t> dims);

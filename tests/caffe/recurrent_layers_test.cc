@@ -14,8 +14,8 @@ struct Unit {
   std::vector<double> h, c;
 };
 
-// Computes one step. `gates` is the part of the gates that depends on x,
-// computed beforehand.
+// Computes one step of an LSTM. `gates` is the part of the gates that depends
+// on x, computed beforehand.
 Unit LstmStep(const std::vector<double>& gates, double cont, const Unit& before,
               const std::vector<float>& w) {
   const size_t d = before.h.size();

@@ -24,7 +24,7 @@ Image ImageOf(const Numbers& x) {
   return {x.dims[0], x.dims[1], x.dims[2], x.dims[3], x.values};
 }
 
-// Strides 2 and 1, dilation 2, padding 1 and 2, two groups.
+// The case has strides 2 and 1, dilation 2, padding 1 and 2, and two groups.
 TEST(Layers, ConvolutionOfGroups) {
   const Numbers x = SequenceOf({2, 4, 7, 6});
   const TestBlob w = BlobOf({6, 2, 3, 2}), b = BlobOf({6});
@@ -76,7 +76,7 @@ TEST(Layers, DepthwiseAndVolumes) {
                            {x}, {w}),
                   {y});
   }
-  // Three spatial dims.
+  // The input has three spatial dims.
   const Numbers volume = SequenceOf({1, 1, 2, 2, 3});
   const TestBlob cube = BlobOf({1, 1, 2, 2, 2});
   Numbers sums = F32({1, 1, 1, 1, 2}, {});
@@ -232,7 +232,7 @@ TEST(Layers, PoolingOfOtherKinds) {
 
 TEST(Layers, Spp) {
   const Numbers x = F32({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-  // Two bins of 2, with padding of 1 on both sides.
+  // The second level has two bins of 2, with padding of 1 on both sides.
   ExpectNumbers(RunLayer(R"(type: "SPP" spp_param { pyramid_height: 2 })", {x}),
                 {F32({1, 5}, {9, 1, 3, 7, 9})});
   ExpectNumbers(RunLayer(R"(type: "SPP" spp_param { pyramid_height: 1 })", {x}),

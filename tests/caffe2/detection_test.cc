@@ -187,8 +187,8 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
         boxes.push_back(BoxAt(all, (i * given + column) * 4));
       return boxes;
     };
-    // If boxes have no column for the background, the background is the last
-    // score.
+    // Returns the score of a box for a class. If boxes have no column for the
+    // background, the background is the last score.
     const auto score = [&](size_t i, size_t label) {
       return scores[i * kClasses + label - (c.of_background ? 0 : 1)];
     };
@@ -238,7 +238,8 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
   }
 }
 
-// Two images at once give the results of each image alone, one after the other.
+// The result for two images at once has the results of each image alone, one
+// after the other.
 TEST(Caffe2Detection, BoxWithNmsLimitOfImages) {
   constexpr size_t kClasses = 3;
   const std::vector<size_t> counts = {5, 9};
@@ -285,7 +286,8 @@ TEST(Caffe2Detection, BoxWithNmsLimitOfImages) {
 }
 
 TEST(Caffe2Detection, Pyramids) {
-  // Sides of 100, 300, 30 and 500: levels 2 to 5 by the paper's equation.
+  // The regions have sides of 100, 300, 30 and 500: levels 2 to 5 by the
+  // paper's equation.
   const Values regions = {0, 0, 0, 99, 99, 0, 10, 10, 309, 309,
                           1, 5, 5, 34, 34, 1, 0,  0,  499, 499};
   const auto level = [&](size_t i) {
@@ -366,7 +368,7 @@ TEST(Caffe2Detection, RegionsOfMaps) {
                     {F32({3, 2, 2, 2}, expected)});
     }
   }
-  // A map with one channel per bin, in which all elements have one value: the
+  // The map has one channel per bin, in which all elements have one value: the
   // mean is that value.
   Values constant;
   for (const double v : {1, 2, 3, 4})

@@ -16,7 +16,8 @@
 
 namespace {
 
-// Binary nets may have bytes 0 anywhere, so a word separates the two.
+// The word between the two nets of an input. Binary nets may have bytes 0
+// anywhere, so a word separates them.
 constexpr std::string_view kBetween = "@init-net@";
 
 }  // namespace

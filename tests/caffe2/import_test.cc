@@ -87,7 +87,8 @@ TEST(Caffe2Models, BothFormsGiveTheSame) {
   }
 }
 
-// Writes a field of a message that is a message, a string or packed numbers.
+// Returns a field of a message, with contents that are a message, a string or
+// packed numbers.
 std::string Part(int field, const std::string& bytes) {
   std::string part(1, static_cast<char>(field << 3 | 2));
   for (size_t rest = bytes.size(); true; rest >>= 7) {
@@ -161,14 +162,15 @@ TEST(Caffe2Models, InputsAndTheirDims) {
   const std::string weights =
       "op { type: 'ConstantFill' output: 'w' arg { name: 'shape' ints: 2 ints: "
       "3 ints: 1 ints: 1 } }";
-  // Rank and channels follow from the weights.
+  // The rank and the number of channels follow from the weights.
   EXPECT_EQ(type_of(ConvNet(""), weights), "data: f32[N, 3, data_2, data_3]");
   const std::string last =
       "op { type: 'ConstantFill' output: 'w' arg { name: 'shape' ints: 2 ints: "
       "1 ints: 1 ints: 3 } }";
   EXPECT_EQ(type_of(ConvNet("arg { name: 'order' s: 'NHWC' }"), last),
             "data: f32[N, data_1, data_2, 3]");
-  // The init net fills the data, too, with the shape of the export.
+  // The init net fills the data, too, so that the data has the shape of the
+  // export.
   EXPECT_EQ(
       type_of(ConvNet(""), weights + "op { type: 'ConstantFill' output: 'data' "
                                      "arg { name: 'shape' ints: 1 ints: 3 "
@@ -315,7 +317,7 @@ TEST(Caffe2Files, OneFormatSaysSo) {
   }
 }
 
-// Every result but a crash is right.
+// Importing damaged bytes may succeed or fail, but must not crash.
 TEST(Caffe2Robustness, EveryByteChangedAndEveryTruncation) {
   for (const SampleModel& model : caffe2::SampleModels()) {
     const auto change_predict = [&](const std::string& damaged) {

@@ -20,13 +20,14 @@
 
 namespace ember::tests {
 
-// Return arguments as text. The texts may be concatenated.
+// The functions below return arguments of an operator as text. The texts may be
+// concatenated.
 std::string Int(const std::string& name, int64_t value);
 std::string Ints(const std::string& name, const std::vector<int64_t>& values);
 std::string Real(const std::string& name, double value);
 std::string Word(const std::string& name, const std::string& value);
 
-// Imports, compiles and runs. Returns all results.
+// Imports, compiles and runs two nets. Returns all results.
 StatusOr<std::vector<Numbers>> RunCaffe2(
     const std::string& predict_net, const std::string& init_net,
     const std::vector<Numbers>& inputs,
@@ -49,7 +50,8 @@ class OneCaffe2Operator {
 
  private:
   std::string type_, arguments_;
-  std::vector<std::pair<bool, Numbers>> operands_;  // (is a constant, value)
+  // operands as pairs (is a constant, value)
+  std::vector<std::pair<bool, Numbers>> operands_;
   int results_ = 1;
 };
 

@@ -165,7 +165,7 @@ TEST(Caffe2Operators, PRelu) {
                 {F32({1, 2, 2}, {-0.5, -4, -1.5, 4})});
 }
 
-// Weights are [O, I / groups, h, w], or [O, h, w, I].
+// The weights are [O, I / groups, h, w], or [O, h, w, I] in the order NHWC.
 TEST(Caffe2Operators, Conv) {
   Op grouped("Conv", Int("kernel_h", 1) + Int("kernel_w", 2) +
                          Ints("strides", {1, 2}) + Ints("pads", {0, 1, 0, 1}) +
@@ -174,12 +174,13 @@ TEST(Caffe2Operators, Conv) {
   grouped.Constant(F32({2, 1, 1, 2}, {1, 10, 100, 1000}));
   grouped.Constant(F32({2}, {0, 0.5}));
   ExpectNumbers(grouped.Run(), {F32({1, 2, 1, 2}, {10, 32, 4000.5, 6500.5})});
-  // Channels are last; the kernel's elements are (position, channel).
+  // The order is NHWC: channels are last; the kernel's elements are (position,
+  // channel).
   Op last("Conv", Ints("kernels", {1, 2}) + Word("order", "NHWC"));
   last.Input(F32({1, 1, 3, 2}, {1, 2, 3, 4, 5, 6}));
   last.Constant(F32({1, 1, 2, 2}, {1, 10, 100, 1000}));
   ExpectNumbers(last.Run(), {F32({1, 1, 2, 1}, {4321, 6543})});
-  // SAME, with the odd padding at the end.
+  // The padding is SAME, with the odd padding at the end.
   Op same("Conv", Int("kernel", 2) + Int("legacy_pad", 2));
   same.Input(F32({1, 1, 1, 2}, {1, 2}));
   same.Constant(F32({1, 1, 2, 2}, {1, 10, 100, 1000}));
@@ -190,7 +191,7 @@ TEST(Caffe2Operators, Conv) {
   ExpectNumbers(dilated.Run(), {F32({1, 1, 2}, {31, 42})});
 }
 
-// Weights are [I, O, h, w], or [I, h, w, O].
+// The weights are [I, O, h, w], or [I, h, w, O] in the order NHWC.
 TEST(Caffe2Operators, ConvTranspose) {
   Op op("ConvTranspose", Ints("kernels", {1, 2}) + Ints("strides", {1, 2}) +
                              Ints("adjs", {0, 1}));

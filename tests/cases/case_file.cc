@@ -22,7 +22,8 @@ std::string TakeComment(std::string& body) {
   size_t begin = body.size();
   while (begin > 0) {
     const size_t line =
-        begin < 2 ? 0 : body.rfind('\n', begin - 2) + 1;  // npos + 1 == 0
+        // a search without a result is fine: npos + 1 == 0
+        begin < 2 ? 0 : body.rfind('\n', begin - 2) + 1;
     if (body[line] != '#' && body[line] != '\n') break;
     begin = line;
   }

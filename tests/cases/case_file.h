@@ -17,12 +17,11 @@
 
 namespace ember::cases {
 
-// --- keyword operands
-// body
+// A section of a file: "--- keyword operands", then a body.
 struct Section {
   std::string keyword;
-  std::string operands;  // the rest of the line
-  std::string body;      // lines, each with its line break
+  std::string operands;  // the rest of the line with the "---"
+  std::string body;      // lines of the section, each with its line break
   int line = 0;          // number of the line with the "---", from 1
   // Lines before the "---" that begin with '#' or are empty: they explain the
   // case.
@@ -32,13 +31,13 @@ struct Section {
 struct CaseFile {
   std::string path;
   std::vector<Section> sections;
-  std::string end;  // comments after the last section
+  std::string end;  // comment lines after the last section
 
   static StatusOr<CaseFile> Parse(std::string_view text, std::string path);
   std::string ToText() const;
 };
 
-// Splits "a b  c" into a, b, c.
+// Splits a text at white space: "a b  c" gives a, b, c.
 std::vector<std::string> SplitWords(std::string_view text);
 // Splits a text into lines without their breaks. An empty last line is left
 // out.
@@ -49,7 +48,8 @@ std::string_view Trimmed(std::string_view text);
 // the form in which parts of nests and schedules are compared.
 std::string Words(std::string_view text);
 
-// Replaces `$T` and `${T}` by the values of these names. Unknown names stay.
+// A name and its value in a template. The next function replaces `$T` and
+// `${T}` by the values of these names. Unknown names stay.
 struct Binding {
   std::string name;
   std::string value;

@@ -12,16 +12,19 @@ namespace ember::cases {
 struct Counts {
   struct OfExecutor {
     int64_t runs = 0;
-    std::map<std::string, int64_t> declined;  // by reason
+    // number of declined runs by reason
+    std::map<std::string, int64_t> declined;
   };
   int64_t files = 0;
-  int64_t subjects = 0;  // each instance of a template counts
-  std::map<std::string, int64_t> expectations;  // by keyword
+  // number of subjects; each instance of a template counts
+  int64_t subjects = 0;
+  // number of expectations by keyword
+  std::map<std::string, int64_t> expectations;
   std::map<std::string, OfExecutor> executors;
-  // Reasons why executors are missing.
+  // Reasons why executors are missing, by executor.
   std::map<std::string, std::string> missing;
 
-  // A line for the expectations, and one for each executor.
+  // Returns a line for the expectations, and one for each executor.
   std::string ToText() const;
 };
 

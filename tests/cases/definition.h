@@ -12,14 +12,15 @@
 
 namespace ember::cases {
 
-// Runs the evaluator of dispatches or that of loop nests.
+// Computes the results of a subject by the evaluator of dispatches or that of
+// loop nests.
 Status RunDefinition(const Subject& subject,
                      const std::vector<int64_t>& parameters,
                      std::vector<Bytes>& buffers);
 
-// kInternal, with the reason, if the nest has a data race: its tasks,
-// invocations or lanes access what others store, so that the result depends on
-// their order.
+// Checks that a nest has no data race. kInternal, with the reason, if its
+// tasks, invocations or lanes access memory that others store to, so that the
+// result depends on their order.
 Status CheckRaces(const Subject& subject,
                   const std::vector<int64_t>& parameters,
                   std::vector<Bytes> buffers);

@@ -34,14 +34,15 @@ int64_t CountElements(DType type, std::span<const uint8_t> bytes);
 uint64_t SmallElement(DType type, size_t buffer, int64_t element);
 
 struct Tolerance {
-  // Floats are equal if |a - b| <= tolerance * (1 + |a|).
+  // Tolerance of floats: they are equal if |a - b| <= relative * (1 + |a|).
   double relative = 0;
-  bool zeros_are_equal = false;         // ignores their sign
-  bool subnormals_may_be_zero = false;  // for types other than f64
+  bool zeros_are_equal = false;  // true: ignores the sign of zeros
+  // true: a subnormal equals zero in types other than f64
+  bool subnormals_may_be_zero = false;
 };
 
-// Returns "element 3: expected 1, found 2", or "" if all are equal. All NaNs
-// are equal.
+// Compares elements. Returns "element 3: expected 1, found 2", or "" if all are
+// equal. All NaNs are equal.
 std::string FirstDifference(DType type, std::span<const uint8_t> expected,
                             std::span<const uint8_t> found,
                             const Tolerance& tolerance);

@@ -39,7 +39,7 @@ struct Outcome {
   static Outcome Declined(std::string_view reason) {
     return {OkStatus(), std::string(reason)};
   }
-  // Compilers decline with kUnimplemented.
+  // Makes the outcome of a status. Compilers decline with kUnimplemented.
   static Outcome Of(const Status& status) {
     return status.code() == StatusCode::kUnimplemented
                ? Declined(status.message())
@@ -50,31 +50,34 @@ struct Outcome {
 struct Executor {
   std::string_view name;
   std::string_view doc;
-  // Without a loop nest; all others run the dispatch's nest.
+  // True if the executor runs a dispatch without a loop nest; all others run
+  // the dispatch's nest.
   bool runs_dispatches = false;
   bool runs_nests = false;
   // True if declining is not a failure, as it depends on the device.
   bool may_decline = false;
-  // True if errors have the definition's message, not only its code.
+  // True if the executor's errors have the definition's message, not only its
+  // code.
   bool has_same_messages = false;
   bool zeros_are_equal = false;
   // Returns "", or what this machine lacks to run the executor.
   std::function<std::string()> missing;
-  // True if subnormal numbers of types other than f64 are kept; otherwise they
-  // may be treated as zero.
+  // Returns true if subnormal numbers of types other than f64 are kept;
+  // otherwise they may be treated as zero.
   std::function<bool()> keeps_subnormals;
-  // `buffers` are the inputs and outputs. The run changes them.
+  // Runs a subject. `buffers` are the inputs and outputs. The run changes them.
   std::function<Outcome(const Subject& subject, const Run& run,
                         std::vector<Bytes>& buffers)>
       run;
   // Returns the resources that the nest's code for a target needs, a line for
-  // each phase. It needs no device. Null: unknown.
+  // each phase. The function needs no device. Null: unknown.
   std::function<StatusOr<std::string>(const loops::LoopNest& nest,
                                       std::string_view target)>
       figures;
 };
 
-// Defined in executors.cc, the library :executors.
+// Returns the table of executors. The function is defined in executors.cc, the
+// library :executors.
 std::span<const Executor> Executors();
 
 }  // namespace ember::cases

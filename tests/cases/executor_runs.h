@@ -10,12 +10,12 @@
 
 namespace ember::cases {
 
-// tier_zero.cc: the VM's interpreter, with one worker and with three.
+// Runs the VM's interpreter, with one worker and with three (tier_zero.cc).
 Outcome RunTierZero(const Subject& subject, const Run& run,
                     std::vector<Bytes>& buffers);
 
-// nest_evaluator.cc: the definition of loop nests, in forward and reverse
-// order, with open and with constant parameters.
+// Runs the definition of loop nests, in forward and reverse order, with open
+// and with constant parameters (nest_evaluator.cc).
 Outcome RunNestEvaluator(const Subject& subject, const Run& run,
                          std::vector<Bytes>& buffers);
 

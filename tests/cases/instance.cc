@@ -112,8 +112,8 @@ class Instance {
         "unlowered, valid, invalid, run, declined or figures");
   }
 
-  // Puts the section's statements into the frame in place of $BODY. The nest
-  // must verify, or, with operands, fail with that message.
+  // Checks a section with statements that take the place of $BODY in the frame.
+  // The nest must verify, or, with operands, fail with that message.
   Status CheckFrame(Section& section) {
     if (section.keyword != "accepts" && section.keyword != "rejects")
       return InvalidArgumentError("expected accepts or rejects in a frame");
@@ -125,7 +125,7 @@ class Instance {
       if (subject.ok()) return OkStatus();
       return InvalidArgumentError(Concat({"expected no error, found ", found}));
     }
-    // The beginning, "loops @t: phase 0: ", comes from the frame.
+    // The error begins with "loops @t: phase 0: ", which comes from the frame.
     constexpr std::string_view kContext = ": phase 0: ";
     if (const size_t at = found.find(kContext); at != std::string::npos)
       found = found.substr(at + kContext.size());
@@ -284,7 +284,7 @@ class Instance {
     const bool is_known = std::ranges::any_of(
         table_,
         [&](const Executor& executor) { return executor.name == words[0]; });
-    // Missing on this machine, which is reported.
+    // The executor is missing on this machine, which is reported elsewhere.
     if (is_known) return OkStatus();
     return InvalidArgumentError(
         Concat({"expected an executor, found '", words[0], "'"}));

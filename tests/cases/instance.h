@@ -24,7 +24,7 @@ struct Failure {
 // The definition's results for a section `run`, over all its instances and
 // calls.
 struct RunResults {
-  std::vector<std::string> lines;  // results of the last call
+  std::vector<std::string> lines;  // lines of the results of the last call
   uint64_t hash = 0;               // hash of the results of all calls
   int64_t elements = 0;
   int calls = 0;
@@ -32,9 +32,10 @@ struct RunResults {
 };
 
 struct InstanceRequest {
-  CaseFile& file;  // expectations are written to it with `bless`
-  size_t begin;    // number of the subject's section
-  size_t end;      // number after the last section
+  // file of the case; expectations are written to it with `bless`
+  CaseFile& file;
+  size_t begin;  // number of the subject's section
+  size_t end;    // number after that of the last section
   const std::vector<Binding>& bindings;
   std::span<const Executor> table;                // all executors
   const std::vector<const Executor*>& executors;  // executors to run
@@ -44,7 +45,7 @@ struct InstanceRequest {
   std::vector<Failure>& failures;
 };
 
-// Adds to counts, results and failures.
+// Runs the instance. Adds to counts, results and failures of the request.
 void RunInstance(const InstanceRequest& request);
 
 }  // namespace ember::cases

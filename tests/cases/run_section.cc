@@ -22,8 +22,8 @@ StatusOr<int64_t> ParseInteger(std::string_view text) {
   return value;
 }
 
-// The parts of "%x[3] = nan"; `element` is -1 without brackets. "%y before = 1"
-// is the contents of an output before the call.
+// An assignment such as "%x[3] = nan"; `element` is -1 without brackets. "%y
+// before = 1" is the contents of an output before the call.
 struct Assignment {
   std::string name;
   int64_t element = -1;

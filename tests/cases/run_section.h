@@ -14,12 +14,13 @@
 
 namespace ember::cases {
 
-// The operands of a section that runs: "N = 3 5, M = 2 within 1e-5 on llvm
-// nest-evaluator".
+// The operands of a section that runs, such as "N = 3 5, M = 2 within 1e-5 on
+// llvm nest-evaluator".
 struct RunOperands {
-  std::vector<std::vector<int64_t>> parameters;  // one list per call
+  // values of the parameters, one list per call
+  std::vector<std::vector<int64_t>> parameters;
   double tolerance = 0;
-  std::vector<std::string> only;  // executors; empty: all
+  std::vector<std::string> only;  // names of the executors; empty: all
 
   // Returns the executors that the case is for. The others are counted.
   std::vector<const Executor*> Choose(
@@ -29,18 +30,19 @@ struct RunOperands {
                                      std::string_view text);
 };
 
-// Makes the inputs and outputs before a call: SmallElement, unless lines such
-// as "%x = 1 2" (repeated to the end), "%x[3] = nan" and "%y before = 0" say
-// otherwise. Other lines about outputs are expectations and are ignored here.
+// Makes the inputs and outputs before a call: the elements are SmallElement,
+// unless lines such as "%x = 1 2" (repeated to the end), "%x[3] = nan" and "%y
+// before = 0" say otherwise. Other lines about outputs are expectations and are
+// ignored here.
 StatusOr<std::vector<Bytes>> MakeBuffers(const std::vector<Argument>& arguments,
                                          const std::vector<std::string>& lines);
 
 // The definition's outcome of one call, and the executors' differences from it.
 struct CallResult {
-  std::vector<std::string> lines;  // "%y = 1 2 3", or "error: …"
+  std::vector<std::string> lines;  // lines such as "%y = 1 2 3" or "error: …"
   uint64_t hash = 0;               // hash of outputs and error
   int64_t elements = 0;            // number of elements of the outputs
-  std::vector<std::string> wrong;  // "llvm: %y: element 3: …"
+  std::vector<std::string> wrong;  // lines such as "llvm: %y: element 3: …"
 };
 
 CallResult Call(const Subject& subject, const std::vector<int64_t>& parameters,

@@ -13,7 +13,8 @@
 namespace ember::cases {
 namespace {
 
-// Results of more elements stand in the file as a hash.
+// Largest number of elements of results that are written to the file. Results
+// of more elements are a hash in the file.
 constexpr int64_t kMaxElementsInFile = 48;
 
 bool IsSubject(const Section& section) {
@@ -40,8 +41,8 @@ bool IsExpectation(const std::string& line,
   return false;
 }
 
-// Returns the lines for the file. Only exact results have a hash: others may
-// have another last digit with another math library.
+// Returns the lines of results for the file. Only exact results have a hash:
+// others may have another last digit with another math library.
 std::vector<std::string> LinesOf(const RunResults& results) {
   if (results.calls == 1 && results.elements <= kMaxElementsInFile)
     return results.lines;

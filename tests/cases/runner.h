@@ -32,8 +32,8 @@ class Runner {
  public:
   Runner(std::span<const Executor> executors, RunnerOptions options);
 
-  // Returns no failures if all is as expected. Changes the file if `bless` is
-  // set.
+  // Runs a file. Returns no failures if all is as expected. Changes the file if
+  // `bless` is set.
   std::vector<Failure> RunFile(CaseFile& file);
 
   const Counts& counts() const { return counts_; }

@@ -36,22 +36,24 @@ struct Argument {
 using Scheduler = std::function<Status(schedule::Schedule&)>;
 
 struct Subject {
-  // Exactly one of these is set.
+  // Exactly one of the dispatch and the nest is set.
   std::optional<tensor::Dispatch> dispatch;
   std::optional<loops::LoopNest> nest;
 
-  // Only for nests: true if the verifier accepted it.
+  // For nests: true if the verifier accepted the nest.
   bool is_verified = true;
 
-  // Only for dispatches:
+  // The fields from here on are for dispatches.
   std::vector<std::string> constants;   // inputs that never change
   std::optional<std::string> schedule;  // lines of the schedule
 
-  // `facts` is "constant %w %b" for inputs that never change.
+  // Makes the subject of a dispatch. `facts` is "constant %w %b" for inputs
+  // that never change.
   static StatusOr<Subject> OfDispatch(std::string_view text,
                                       std::string_view facts);
-  // `facts` is "unverified" for a nest that is right although the verifier
-  // cannot prove it. Code generation does not ask the verifier.
+  // Makes the subject of a nest. `facts` is "unverified" for a nest that is
+  // right although the verifier cannot prove it. Code generation does not ask
+  // the verifier.
   static StatusOr<Subject> OfNest(std::string_view text,
                                   std::string_view facts = "");
 
@@ -70,8 +72,8 @@ struct Subject {
   StatusOr<schedule::Schedule> Scheduled(
       const Scheduler& by_default,
       const std::vector<int64_t>& specialised = {}) const;
-  // Returns the nest of that schedule, or the case's own nest. kUnimplemented
-  // if its accesses cannot be proved in bounds.
+  // Returns the nest of the scheduled dispatch, or the case's own nest.
+  // kUnimplemented if its accesses cannot be proved in bounds.
   StatusOr<loops::LoopNest> Nest(
       const Scheduler& by_default,
       const std::vector<int64_t>& specialised = {}) const;

@@ -24,7 +24,8 @@
 namespace ember::cases {
 namespace {
 
-// More is slow to schedule and finds nothing else.
+// Largest number of instructions of a dispatch that is scheduled. More are slow
+// to schedule and find nothing else.
 constexpr size_t kMaxInstructions = 200;
 constexpr size_t kMaxLines = 40;
 

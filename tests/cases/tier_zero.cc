@@ -13,7 +13,7 @@
 namespace ember::cases {
 namespace {
 
-// Makes new threads for each call, which is slow but shows data races.
+// Runs chunks on new threads for each call, which is slow but shows data races.
 class ThreadRunner final : public ParallelRunner {
  public:
   explicit ThreadRunner(int workers) : workers_(workers) {}

@@ -16,7 +16,7 @@ namespace {
 using coreml::Message;
 using coreml::OperationOf;
 
-// Numbers of element types.
+// Numbers of MIL's element types.
 constexpr int64_t kF32 = 11, kI32 = 23, kInt4 = 25, kUint4 = 35, kUint2 = 36,
                   kUint1 = 37, kUint6 = 38, kUint3 = 39;
 
@@ -75,7 +75,8 @@ StatusOr<std::vector<Numbers>> RunConstant(const std::string& type,
 }
 
 TEST(Blockwise, ShiftScale) {
-  // Two blocks of columns per row; signed numbers of four bits.
+  // The constant has two blocks of columns per row, and signed numbers of four
+  // bits.
   const std::vector<int> data = {-8, 7, 1, 2, 3, -4, 0, -1};
   const Parts parts = {{"data", Packed(kInt4, 4, {2, 4}, data)},
                        {"scale", Floats({2, 2}, {1, 10, 0.5, 2})}};
@@ -85,7 +86,7 @@ TEST(Blockwise, ShiftScale) {
   shifted.push_back({"offset", Packed(kInt4, 4, {2, 2}, {1, -1, 2, 0})});
   ExpectNumbers(RunConstant("constexpr_blockwise_shift_scale", shifted, {2, 4}),
                 {F32({2, 4}, {-9, 6, 20, 30, 0.5, -3, 0, -2})});
-  // Unsigned numbers of each width.
+  // The constants have unsigned numbers of each width.
   const std::pair<int64_t, int> widths[] = {
       {kUint1, 1}, {kUint2, 2}, {kUint3, 3}, {kUint4, 4}, {kUint6, 6}};
   for (const auto& [type, bits] : widths) {

@@ -23,7 +23,7 @@ using coreml::ModelOf;
 using coreml::OperationOf;
 using coreml::ProgramOf;
 
-// Numbers of the kinds of layers.
+// Numbers of the kinds of layers in Core ML's format.
 constexpr uint64_t kAdd = 230, kCopy = 600, kBranch = 605, kLoop = 615,
                    kBreak = 620, kContinue = 625, kGreater = 830,
                    kSubtract = 905, kConcat = 980;
@@ -33,7 +33,7 @@ Message Network(const std::vector<Message>& layers) {
   for (const Message& layer : layers) network.Put(1, layer);
   return network;
 }
-// y = x + value, and y = x.
+// AddTo makes a layer y = x + value; the next function makes y = x.
 Message AddTo(const std::string& x, float value, const std::string& y) {
   return LayerOf(kAdd, Message().Float(1, value), {x}, {y});
 }
@@ -108,7 +108,8 @@ TEST(Loops, AKnownNumberOfTimes) {
   ExpectResult(counted, {1, 0}, 1);
 }
 
-// while (y > 0) y = y - 3, with at most `most` iterations; 0: no limit.
+// Returns a model of: while (y > 0) y = y - 3, with at most `most` iterations;
+// 0: no limit.
 std::string Countdown(int64_t most) {
   const Message loop = Message()
                            .Integer(1, most)
@@ -142,8 +143,9 @@ TEST(Loops, BreakAndContinue) {
 }
 
 TEST(Loops, BreakBeforeTheCondition) {
-  // The condition's network counts how often it runs: before the first
-  // iteration and after the first two, but not after the break of the third.
+  // The condition's network counts its runs: there is one before the first
+  // iteration and one after each of the first two, but none after the break of
+  // the third.
   const Message loop =
       Message()
           .Text(2, "c")
@@ -239,7 +241,7 @@ TEST(Program, Cond) {
   ExpectResult(model, {1}, -1);
 }
 
-// Starts with i = 0; while i < x: i + 1, total + i.
+// The program starts with i = 0; while i < x it computes i + 1 and total + i.
 TEST(Program, WhileLoop) {
   const std::string model = ModelOfOperations(
       {coreml::ConstFloats("zero", {1}, {0}),
@@ -255,7 +257,7 @@ TEST(Program, WhileLoop) {
   ExpectResult(model, {0}, 0);
 }
 
-// A list of i * 2 that grows while i < x.
+// The program makes a list of i * 2 that grows while i < x.
 TEST(Program, Lists) {
   const Message write = OperationOf(
       "list_write", {{"ls", {"list"}}, {"index", {"i"}}, {"value", {"twice"}}},
@@ -293,7 +295,7 @@ TEST(Program, Lists) {
   const std::vector<Numbers> four = {F32({1}, {4})};
   ExpectNumbers(RunModel(model(true, 1), four), {F32({2, 1}, {4, 0})});
   ExpectNumbers(RunModel(model(false, 4), four), {F32({2, 1}, {4, 0})});
-  // Writes after the end of a list that does not grow.
+  // The program writes after the end of a list that does not grow.
   const auto beyond = RunModel(model(false, 3), four);
   ASSERT_FALSE(beyond.ok());
   EXPECT_NE(beyond.status().message().find("expected a place of the list"),
@@ -302,8 +304,8 @@ TEST(Program, Lists) {
 }
 
 TEST(Program, ListOperations) {
-  // Scatters [7, 8, 9] to positions 2 and 0 of four, and reads the length and
-  // one element.
+  // The program scatters [7, 8, 9] to positions 2 and 0 of four, and reads the
+  // length and one element.
   const std::vector<Message> before = {
       ConstInts("length", {4}),
       ConstBool("grows", false),

@@ -55,7 +55,7 @@ TEST(Network, ClassifierOfImages) {
       RunTensors(Sample("network"), {U8({1, 4, 4, 3}, pixels)});
   ASSERT_TRUE(results.ok()) << results.status().ToString();
   ASSERT_EQ(results->size(), 1u);
-  // Scores are -p and p + 2 p.
+  // The scores are -p and p + 2 p, where p is the pixels' sum.
   ExpectStrings((*results)[0], {}, {"dog"});
 }
 
@@ -177,7 +177,7 @@ TEST(Network, Layers) {
   ExpectNumbers(
       RunLayer(330, Message().Integer(1, 2), {x}, 2),
       {F32({1, 1, 2, 2}, {1, -2, 3, -4}), F32({1, 1, 2, 2}, {5, -6, 7, -8})});
-  // 16-bit weights.
+  // The weights are 16-bit floats.
   ExpectNumbers(
       RunLayer(140,
                Message().Integer(1, 2).Integer(2, 1).Put(
@@ -200,7 +200,7 @@ TEST(Network, DeconvolutionOfShape) {
                 {F32({1, 1, 2, 4}, {1, 2, 10, 20, 3, 4, 30, 40})});
 }
 
-// Trees with every behavior, and with missing values.
+// The trees have nodes of every behavior, and rows have missing values.
 TEST(Tables, TreesOfAllBehaviors) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> xs = {1, 2, 3, nan};
@@ -254,7 +254,7 @@ TEST(Tables, TreeClassifier) {
 }
 
 TEST(Tables, PipelineOfScalerAndLinearModel) {
-  // (x + shift) * 3, then 1 and 10 times that, plus a half.
+  // The results are (x + shift) * 3, then 1 and 10 times that, plus a half.
   ExpectNumbers(RunModel(Sample("linear"), {F32({2}, {1, 2})}),
                 {F64({1}, {3 * 2 + 30 * 4 + 0.5})});
 }

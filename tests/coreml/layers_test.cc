@@ -136,7 +136,7 @@ TEST(Layers, SlicesAndPads) {
   ExpectNumbers(RunLayer(1155, Message().Float(1, 7).Integers(2, {1, 2}),
                          {F32({2}, {1, 2})}),
                 {F32({5}, {7, 1, 2, 7, 7})});
-  // The amounts give the length of the result.
+  // The length of the result follows from the amounts of padding.
   ExpectNumbers(
       RunLayer(1155, Message().Float(1, 7).Integers(2, {0, 4}).Integer(3, 1),
                {F32({2}, {1, 2})}),
@@ -262,7 +262,7 @@ TEST(Operations, KeepState) {
 }
 
 TEST(Operations, InputsAreGivenOnce) {
-  // The first of the two names no state.
+  // The first of the two operations names no state.
   const auto wrong = RunModel(
       Summing({2}, {{"state", {}}, {"state", {"sum"}}, {"value", {"after"}}}),
       {});

@@ -66,7 +66,8 @@ StatusOr<std::vector<Numbers>> RunConstant(
 
 TEST(Compressed, Constants) {
   const Numbers x = F32({2, 3}, {0, 0, 0, 0, 0, 0});
-  // Two bits each, the first in the lowest bits: 0 1 2 3 | 3 0.
+  // The constant has two bits per number, the first in the lowest bits: 0 1 2 3
+  // | 3 0.
   const std::vector<std::pair<std::string, Message>> table = {
       {"indices", Bytes("\xe4\x03")},
       {"lut", Floats({5, 6, 7, -8})},
@@ -184,7 +185,7 @@ TEST(Indexing, GathersAndScatters) {
     std::string mode;
     std::vector<double> expected;
   };
-  // Updates of columns 2 and 0.
+  // The operation updates columns 2 and 0.
   const Case cases[] = {
       {"", {3, 2, 4, 8, 5, 8}},      {"sub", {-1, 2, 2, 0, 5, 4}},
       {"mul", {2, 2, 3, 16, 5, 12}}, {"div", {0.5, 2, 3, 1, 5, 3}},
@@ -277,13 +278,14 @@ TEST(Layers, ActivationsAndCrops) {
 }
 
 TEST(Layers, Attention) {
-  // One head with two queries; the second query sees the first key only.
+  // There is one head with two queries; the second query sees the first key
+  // only.
   const Numbers q = F32({1, 2, 4}, {1, 0, 2, 0, 0, 1, 0, -1});
   const std::vector<Message> constants = {
       ConstFloats("k", {1, 2, 4}, {1, 2, 0, 1, 0, 1, 1, 0}),
       ConstFloats("v", {1, 2, 1}, {10, 20}),
       ConstFloats("m", {2, 2}, {0, 0, 0, -1e9f})};
-  // Products are 1 and 2, over 2.
+  // The products are 1 and 2, divided by 2.
   const double second = 1 / (1 + std::exp(-0.5));
   const OperationInputs inputs = {
       {"query", {"x"}}, {"key", {"k"}}, {"value", {"v"}}, {"attn_mask", {"m"}}};

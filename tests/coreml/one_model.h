@@ -24,7 +24,8 @@ StatusOr<std::vector<vm::Tensor>> RunTensors(
 StatusOr<std::vector<Numbers>> RunModel(const std::string& bytes,
                                         const std::vector<Numbers>& inputs);
 
-// Runs one layer of a network. Arrays keep their shapes.
+// Runs one layer of a network, of the kind with this number. Arrays keep their
+// shapes.
 StatusOr<std::vector<Numbers>> RunLayer(uint64_t kind,
                                         const coreml::Message& parameters,
                                         const std::vector<Numbers>& inputs,

@@ -90,10 +90,12 @@ struct Lstm {
   }
 };
 
-// Rows of numbers [steps, batch, size] by step and batch.
+// Computes one step: changes the state and the cell. Rows of numbers are
+// [steps, batch, size], by step and batch.
 using Stepper = std::function<void(const Row& x, Row& state, Row& cell)>;
 struct Expected {
-  Row outputs, state, cell;  // [steps, batch, H], [batch, H], [batch, H]
+  // shapes: [steps, batch, H], [batch, H], [batch, H]
+  Row outputs, state, cell;
 };
 Expected RunSteps(const std::vector<float>& x, const Row& state0,
                   const Row& cell0, bool is_backward, const Stepper& step) {
@@ -126,8 +128,8 @@ Numbers Blob(int64_t steps, const Row& values, int64_t size = kSize) {
   return F32({steps, kBatch, size, 1, 1}, values);
 }
 
-// A result whose dims the description does not give: a single step has no dim
-// of its own.
+// Makes a result whose dims the description does not give: a single step has no
+// dim of its own.
 Numbers Result(int64_t steps, const Row& values, int64_t size = kSize) {
   Numbers result = Blob(steps, values, size);
   if (steps == 1) result.dims.erase(result.dims.begin());
@@ -193,7 +195,7 @@ TEST(Recurrent, GruWithState) {
   ExpectNumbers(
       RunLayer(410, layer, {Blob(kSteps, Wide(kX), kIn), Blob(1, start)}, 2),
       {Result(1, expected.state), Result(1, expected.state)});
-  // The same in MIL.
+  // The same case as an operation of MIL.
   const auto joined = [&](const auto& member) {
     std::vector<float> all;
     for (const Gate* gate : {&reset, &output, &update})

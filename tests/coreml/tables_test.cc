@@ -110,7 +110,8 @@ TEST(SupportVectors, RegressorOfEachKernel) {
   }
 }
 
-// Classes 7, 8 and 9 have one, one and two support vectors.
+// Makes a classifier whose classes 7, 8 and 9 have one, one and two support
+// vectors.
 Message ThreeClasses() {
   return Message()
       .Put(1, Message().Put(1, Message()))
@@ -121,7 +122,8 @@ Message ThreeClasses() {
       .Doubles(6, {0.1, -0.2, 0.3})
       .Put(101, Message().Integers(1, {7, 8, 9}));
 }
-// Decisions of the pairs (7, 8), (7, 9), (8, 9).
+// Returns the decisions of the pairs of classes (7, 8), (7, 9), (8, 9) for a
+// row.
 Point Decisions(const Point& row) {
   const auto k = [&](size_t v) { return Dot(row, kVectors[v]); };
   return {1 * k(0) + -0.5 * k(1) - 0.1,
@@ -319,7 +321,7 @@ TEST(Mapping, NumbersToTextsAndBack) {
                 {I64({3}, {70, -1, 99})});
 }
 
-// Boxes of (x, y, width, height) and scores of two classes.
+// The boxes are (x, y, width, height); there are scores of two classes.
 const std::vector<Point> kBoxes = {
     {5, 5, 4, 4}, {5, 6, 4, 4}, {20, 5, 4, 4}, {5, 5.5, 4, 4}, {20, 5, 3, 4}};
 const std::vector<Point> kScores = {

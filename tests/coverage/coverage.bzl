@@ -16,7 +16,8 @@ def coverage_page(format, deps, hdrs = [], writer = "//tests/coverage:write_cove
         srcs = ["coverage_page.cc"],
         hdrs = hdrs,
         deps = deps + ["//tests/coverage:coverage_page"],
-        # The test's library calls CoveragePage() without depending on one.
+        # The test's library calls CoveragePage(), which this library defines, without depending on
+        # it.
         alwayslink = True,
     )
 

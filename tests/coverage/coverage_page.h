@@ -1,6 +1,6 @@
-// The text of a format's page in docs/, which lists what is supported of the
-// format, and why the rest is not. It is made from the frontend's tables by
-// tests/FORMAT/coverage; a program links one of these.
+// Returns the text of a format's page in docs/, which lists the supported parts
+// of the format, and why the others are not supported. It is made from the
+// frontend's tables by tests/FORMAT/coverage; a program links one of these.
 #ifndef EMBER_TESTS_COVERAGE_COVERAGE_PAGE_H_
 #define EMBER_TESTS_COVERAGE_COVERAGE_PAGE_H_
 

@@ -17,7 +17,7 @@ using NewScenario = std::unique_ptr<Scenario> (*)();
 struct Part {
   const char* name;
   NewScenario new_scenario;
-  int64_t every;  // tries every n-th small allocation
+  int64_t every;  // the test tries every n-th small allocation
 };
 
 void PrintTo(const Part& part, std::ostream* out) { *out << part.name; }

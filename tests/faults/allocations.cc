@@ -16,7 +16,7 @@ std::atomic<int64_t> seen{0}, failed{0};
 std::atomic<size_t> first_failed_bytes{0};
 ember::tests::AllocationFaults faults;
 
-// Addresses of the code of the spared library.
+// Addresses of the code of the library whose allocations do not fail.
 uintptr_t spared_begin = 0, spared_end = 0;
 
 int FindSpared(dl_phdr_info* library, size_t, void*) {

@@ -25,7 +25,8 @@ struct AllocationFaults {
   int64_t fail = 0;
   // True: all later ones fail, too, as if memory stays exhausted.
   bool stays = false;
-  // Smaller allocations are not counted and never fail.
+  // Smallest number of bytes of an allocation that counts. Smaller ones never
+  // fail.
   size_t least_bytes = 1;
   // Allocations by operator new for a shared library whose path contains this
   // text are not counted and never fail, either. Null: there is no such
@@ -41,7 +42,7 @@ struct AllocationCounts {
 
 void StartAllocationFaults(const AllocationFaults& faults);
 AllocationCounts StopAllocationFaults();
-// Counts since Start, for handlers that run after a failure.
+// Returns the counts since Start, for handlers that run after a failure.
 AllocationCounts CurrentAllocationCounts();
 
 }  // namespace ember::tests

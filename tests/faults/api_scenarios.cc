@@ -20,7 +20,8 @@
 namespace ember::tests {
 namespace {
 
-// Large enough for tensors of more than kDataBytes.
+// Number of images of an input. It is large enough for tensors of more than
+// kDataBytes.
 constexpr int64_t kImages = 32, kPixels = 28 * 28, kDigits = 10;
 
 struct Files {
@@ -193,7 +194,7 @@ Files* MakeFiles() {
   EMBER_CHECK(written.ok()) << written.ToString();
   for (int64_t i = 0; i < kImages * kPixels; ++i)
     files->images.push_back(static_cast<float>(i % 17) / 16);
-  // The scenario must work when nothing fails.
+  // The scenario must succeed when nothing fails.
   const Status right = WholeApiScenario(*files).Run();
   EMBER_CHECK(right.ok()) << right.ToString();
   return files;

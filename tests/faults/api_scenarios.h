@@ -16,7 +16,8 @@
 
 namespace ember::tests {
 
-// Reads the module and writes its overlay once, instead of in every worker.
+// Reads the module and writes its overlay once per process, so that not every
+// worker does that.
 void PrepareApiScenarios();
 
 std::unique_ptr<Scenario> NewWholeApiScenario();

@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kWidth = 256;
 
-// The model has a product with a constant that is folded, an open dim, and an
-// If.
+// Returns the text of a model with a product with a constant that is folded, an
+// open dim, and an If.
 std::string ModelText() {
   onnx::ModelBuilder model(17);
   model.Input("x", {"N", kWidth});

@@ -21,7 +21,7 @@ constexpr int kSmallAllocationFailed = 77;
 constexpr int kDataAllocationFailed = 78;
 constexpr int kOtherTermination = 79;
 
-// Ends the worker without an allocation, as the state of the program is
+// Ends the worker without an allocation, because the state of the program is
 // unknown.
 [[noreturn]] void EndWorker() {
   const AllocationCounts counts = CurrentAllocationCounts();
@@ -56,8 +56,8 @@ int64_t CountPoints(
   return points;
 }
 
-// `noexcept` hides the handlers of the test framework: an exception ends the
-// process, as in a program without exceptions.
+// Runs the scenario with one failure. `noexcept` hides the handlers of the test
+// framework: an exception ends the process, as in a program without exceptions.
 Outcome TryPoint(const FaultPlan& plan, int64_t number,
                  Scenario& scenario) noexcept {
   StartAllocationFaults({.fail = number,
@@ -66,8 +66,8 @@ Outcome TryPoint(const FaultPlan& plan, int64_t number,
                          .spared_library = plan.spared_library});
   const Status status = scenario.Run();
   const AllocationCounts counts = StopAllocationFaults();
-  // Another thread may make a few allocations more or less, so that none
-  // failed.
+  // No allocation failed if another thread made a few allocations less than
+  // when they were counted.
   if (counts.failed == 0) return Outcome::kSame;
   const auto report = [&](const char* what, const Status& found) {
     std::fprintf(stderr, "allocation %lld of %zu bytes: %s: %s\n",
@@ -82,8 +82,8 @@ Outcome TryPoint(const FaultPlan& plan, int64_t number,
   return status.ok() ? Outcome::kRan : Outcome::kLimit;
 }
 
-// True if all memory is freed or still referenced. ASan knows, and prints where
-// lost memory was allocated.
+// True if all memory is freed or still referenced. ASan checks that, and prints
+// where lost memory was allocated.
 bool LeavesNothing() {
 #if defined(__SANITIZE_ADDRESS__)
   return __lsan_do_recoverable_leak_check() == 0;

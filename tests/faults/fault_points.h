@@ -36,16 +36,18 @@ class Scenario {
   // Called while one allocation fails. Returns the status that a user would
   // see.
   virtual Status Run() = 0;
-  // Does the same with enough memory, in the state that Run has left. It must
-  // return OK and have correct results.
+  // Does the work of Run again with enough memory, in the state that Run has
+  // left. It must return OK and have correct results.
   virtual Status RunAgain() = 0;
 };
 
 struct FaultCounts {
-  int64_t points = 0;     // allocations that were made to fail
-  int64_t status = 0;     // failures that led to a status
-  int64_t unnoticed = 0;  // failures that the scenario did not need to report
-  // Failures that ended the process, which is allowed for small ones.
+  int64_t points = 0;  // number of allocations that were made to fail
+  int64_t status = 0;  // number of failures that led to a status
+  // number of failures that the scenario did not need to report
+  int64_t unnoticed = 0;
+  // Number of failures that ended the process, which is allowed for small
+  // allocations.
   int64_t ended = 0;
   // Counts and findings of other outcomes, which are bugs.
   SupervisedReport others;
@@ -57,15 +59,15 @@ struct FaultCounts {
 };
 
 struct FaultPlan {
-  // The fields of AllocationFaults:
+  // The fields of AllocationFaults with these names.
   bool stays = false;
   size_t least_bytes = 1;
   const char* spared_library = nullptr;
   int64_t every = 1;  // tries only every n-th point
 };
 
-// Calls new_scenario before each point, without faults. The process must have
-// one thread.
+// Runs the scenario once for each point. Calls new_scenario before each point,
+// without faults. The process must have one thread.
 FaultCounts FailAllocations(
     const FaultPlan& plan,
     const std::function<std::unique_ptr<Scenario>()>& new_scenario);

@@ -49,8 +49,8 @@ namespace {
 enum : unsigned {
   kAny = 0,
   kMayNeedSpace = 1,
-  kMayWait = 2,  // a signal can interrupt it
-  kMoves = 4,    // it reads or writes bytes
+  kMayWait = 2,  // a signal can interrupt the call
+  kMoves = 4,    // the call reads or writes bytes
   kRenames = 8,
 };
 
@@ -168,7 +168,7 @@ bool Happens(const char* name, unsigned kinds) {
   return true;
 }
 
-// Sets errno for the fault and returns the result of a failed call.
+// Sets errno for the fault and returns -1 or another result of a failed call.
 template <typename Result>
 Result Fail(Result failed) {
   switch (faults.fault) {

@@ -20,12 +20,12 @@ enum class FileFault : uint8_t {
   kNone,
   kIoError,      // EIO; close() nevertheless closes the file
   kNoSpace,      // ENOSPC, for calls that may need space
-  kInterrupted,  // EINTR, once
+  kInterrupted,  // EINTR in the first attempt
   kShort,        // only one byte is read or written
   kLostRename,   // rename and link do nothing but report success
-  // The process ends with kPowerLossStatus before the call. Of each file that
-  // was written and not synchronised, the disk then has nothing, zeros, the
-  // first half, all but one block, or all, as the seed decides.
+  // The process ends with kPowerLossStatus before the call. The disk then loses
+  // data of each file that was written and not synchronised: the seed decides
+  // if it has nothing, zeros, the first half, all but one block, or all.
   kPowerLoss,
 };
 inline constexpr int kFileFaultCount = 7;
@@ -33,14 +33,15 @@ inline constexpr int kPowerLossStatus = 70;
 
 struct FileFaults {
   FileFault fault = FileFault::kNone;
-  // Number of the call, from 1, among those that it applies to.
+  // Number of the call that fails, from 1, among those that the fault applies
+  // to.
   int64_t number = 0;
   uint64_t seed = 0;
 };
 
 struct FileCallCounts {
-  int64_t seen = 0;    // calls that the fault applies to
-  std::string failed;  // name of the call that the fault was applied to
+  int64_t seen = 0;    // number of calls that the fault applies to
+  std::string failed;  // name of the call in which the fault happened
 };
 
 void StartFileFaults(const FileFaults& faults);

@@ -35,13 +35,14 @@ constexpr FileFault kFaults[] = {
 constexpr const char* kFaultNames[kFileFaultCount] = {
     "none",  "I/O error",   "no space",     "interrupted",
     "short", "lost rename", "loss of power"};
-constexpr uint64_t kPowerLosses = 5;  // losses per call, each with other damage
+// number of losses per call, each with other damage
+constexpr uint64_t kPowerLosses = 5;
 
 // A scenario that works on files in a folder of its own.
 class FileScenario {
  public:
   virtual ~FileScenario() = default;
-  // Makes the files that exist before the run.
+  // Makes the files that exist before the run of the scenario.
   virtual void Prepare(const std::string& folder) = 0;
   virtual Status Run(const std::string& folder) = 0;
   // Called in a process that has none of Run's memory. Checks that the files
@@ -51,8 +52,8 @@ class FileScenario {
                        const Status* ended) = 0;
 };
 
-// Uses a memory file system if there is one: waiting for disks would only take
-// time.
+// Makes a folder. It is in a memory file system if there is one: waiting for
+// disks would only take time.
 std::string NewFolder() {
   std::error_code error;
   const bool has_memory = fs::is_directory("/dev/shm", error) &&
@@ -159,7 +160,7 @@ class KernelCache final : public FileScenario {
     return OkStatus();
   }
   Status Check(const std::string& folder, FileFault, const Status*) override {
-    // A larger bound, so that no entry is removed during the check.
+    // The check has a larger bound, so that it removes no entry.
     jit::CacheOptions options = Options(folder);
     options.max_bytes = 1 << 20;
     EMBER_ASSIGN_OR_RETURN(const auto cache, jit::DiskCache::Open(options));
@@ -185,7 +186,7 @@ class KernelCache final : public FileScenario {
   static std::string ContentsOf(int i) {
     return std::string(2000, static_cast<char>('a' + i % 26));
   }
-  // An entry must be correct if there is one.
+  // Checks that an entry of the cache is correct if there is one.
   static Status CheckEntry(jit::DiskCache& cache, int i) {
     const auto found = cache.Load(KeyOf(i));
     return Expect(!found || *found == ContentsOf(i), "right contents or none");

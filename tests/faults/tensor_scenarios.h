@@ -15,18 +15,19 @@
 
 namespace ember::tests {
 
-// Makes the module once, instead of in every worker.
+// Makes the module once per process, so that not every worker does that.
 void PrepareTensorScenarios();
 
-// Loads from a file, and from memory that is not aligned.
+// The scenario loads a module from a file, and from memory that is not aligned.
 std::unique_ptr<Scenario> NewLoadScenario();
-// Makes a session and runs it for the first time.
+// The scenario makes a session and runs it for the first time.
 std::unique_ptr<Scenario> NewFirstRunScenario();
-// Runs a session again with other shapes.
+// The scenario runs a session again with other shapes.
 std::unique_ptr<Scenario> NewOtherShapesScenario();
-// Like the first run, with kernels of tier 2 that are compiled on request.
+// The scenario is the first run with kernels of tier 2 that are compiled on
+// request.
 std::unique_ptr<Scenario> NewKernelScenario();
-// Loads, runs and reads results through vm/api/ember.h.
+// The scenario loads, runs and reads results through vm/api/ember.h.
 std::unique_ptr<Scenario> NewApiScenario();
 
 }  // namespace ember::tests

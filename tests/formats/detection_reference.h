@@ -17,10 +17,10 @@
 namespace ember::tests {
 
 using Values = std::vector<double>;
-// Corners: x1, y1, x2, y2.
+// A box by its corners: x1, y1, x2, y2.
 using Box = std::array<double, 4>;
 
-// Numbers that float holds.
+// Random numbers that f32 holds exactly.
 class ReferenceRandom {
  public:
   double Next(double low, double high) {
@@ -37,8 +37,8 @@ class ReferenceRandom {
   std::mt19937 engine_{4711};
 };
 
-// Returns intersection over union. Boxes are `extra` wider than their corners
-// say.
+// Returns the intersection over union of two boxes. Boxes are `extra` wider
+// than their corners say.
 inline double Overlap(const Box& a, const Box& b, double extra = 0) {
   double shared = 1, area_a = 1, area_b = 1;
   for (const size_t i : {0, 1}) {
@@ -60,7 +60,7 @@ inline Box BoxAt(const Values& values, size_t place) {
           values[place + 3]};
 }
 
-// Returns the order of scores, best first. Equal scores keep their order.
+// Returns the indices of scores, best first. Equal scores keep their order.
 inline std::vector<size_t> Ordered(const Values& scores) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -96,7 +96,8 @@ struct FeatureMap {
     return values[static_cast<size_t>(
         ((image * channels + channel) * height + y) * width + x)];
   }
-  // Interpolates between elements; 0 more than one element outside of the map.
+  // Returns the value at a point, interpolated between elements; 0 more than
+  // one element outside of the map.
   double Sampled(int image, int channel, double y, double x) const {
     if (y < -1 || y > height || x < -1 || x > width) return 0;
     y = std::clamp(y, 0.0, height - 1.0);
@@ -119,7 +120,7 @@ inline Values AlignedRegion(const FeatureMap& map, const Values& region,
                             int samples, bool aligned) {
   double start[2], bin[2];
   int grid[2];
-  for (const int axis : {0, 1}) {  // rows, columns
+  for (const int axis : {0, 1}) {  // for rows, then for columns
     const auto first = static_cast<size_t>(2 - axis);
     const double back = aligned ? 0.5 : 0;
     start[axis] = region[first] * 0.5 - back;

@@ -1,5 +1,6 @@
-// Chains of f16 and bf16 (compiler/passes/widen_chains.h): what they give does
-// not depend on any other pass, nor on what becomes one dispatch.
+// Tests chains of f16 and bf16 (compiler/passes/widen_chains.h): their results
+// do not depend on any other pass, nor on the grouping of operations into
+// dispatches.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,8 +19,9 @@
 namespace ember::tests {
 namespace {
 
-// A norm, step by step, behind a transpose and before a product; then a chain
-// of functions with a value that two of them read. $ is replaced by the type.
+// The graph computes a norm, step by step, behind a transpose and before a
+// product; then a chain of functions with a value that two of them read. $ is
+// replaced by the type.
 constexpr std::string_view kChains = R"(
 graph @chains(%x: $[8, 4], %g: $[8], %w: $[8, 2]) -> (%y, %z, %norm) {
   %n: f32[] = constant() {value = [8.0]}
@@ -65,7 +67,7 @@ graph::Graph Chains(DType type) {
   return *std::move(graph);
 }
 
-// Returns inputs whose deviations have squares above all numbers of f16.
+// Returns inputs with deviations whose squares are above all numbers of f16.
 std::vector<Numbers> Inputs(DType type) {
   std::vector<double> x, g, w;
   for (int i = 0; i < 32; ++i) x.push_back(37 * ((i * 7) % 31) - 500);
@@ -106,7 +108,7 @@ TEST(NarrowChains, AreTheSameWithoutEachPass) {
   }
 }
 
-// Rounded after each operation, squares would be infinite.
+// If values were rounded after each operation, squares would be infinite.
 TEST(NarrowChains, OfANormDoNotOverflow) {
   const std::vector<Numbers> inputs = Inputs(DType::kF16);
   const Numbers norm = ReadNumbers(ResultsOf(DType::kF16, {}).at(2));

@@ -53,16 +53,17 @@ Numbers ReadNumbers(const vm::Tensor& tensor);
 StatusOr<std::vector<vm::Tensor>> RunGraph(
     StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs,
     const std::set<std::string>& disabled_passes = {});
-// The same with operands and results as numbers; all results, state last.
+// Does what RunGraph does, with operands and results as numbers. Returns all
+// results, state last.
 StatusOr<std::vector<Numbers>> RunOnNumbers(StatusOr<graph::Graph> graph,
                                             const std::vector<Numbers>& inputs);
 
-// Expects a tensor of these strings.
+// Expects that a tensor has these strings.
 void ExpectStrings(const vm::Tensor& got, const std::vector<int64_t>& dims,
                    const std::vector<std::string>& values);
 
-// Expects these results: types and dims are equal, and values are within
-// `tolerance` of max(1, |value|).
+// Expects that results are these: types and dims are equal, and values are
+// within `tolerance` of max(1, |value|).
 void ExpectNumbers(const StatusOr<std::vector<Numbers>>& results,
                    const std::vector<Numbers>& expected,
                    double tolerance = 1e-5);

@@ -27,8 +27,8 @@
 namespace ember::tests {
 namespace {
 
-// Returns "" if the import was refused because of the limit, else what
-// happened.
+// Returns "" if the import was refused because of the limit, else a description
+// of its outcome.
 std::string Wrong(const StatusOr<graph::Graph>& graph, int64_t limit) {
   const std::string expected = "expected a graph of at most " +
                                std::to_string(limit) +

@@ -1,5 +1,5 @@
 // Tests that every format reports each operator to ImportOptions::progress, and
-// stops when that returns false.
+// stops when the Progress returns false.
 #include "base/progress.h"
 
 #include <gmock/gmock.h>

@@ -33,7 +33,8 @@ std::string Written(const std::string& name, std::string_view contents) {
 std::vector<SampleFile> SampleFiles() {
   std::vector<SampleFile> files;
   for (const std::string_view name : onnx::SampleModelNames()) {
-    if (name == "external") continue;  // its weights are in a file of their own
+    // left out, because its weights are in a file of their own
+    if (name == "external") continue;
     files.push_back(
         {"onnx", Written(std::string(name) + ".onnx",
                          onnx::SampleModel(name).proto().SerializeAsString())});

@@ -28,11 +28,12 @@ struct SampleFile {
   std::map<std::string, std::vector<std::optional<int64_t>>> shapes = {};
 };
 
-// Writes the files into the test's folder. The test fails if that fails.
+// Writes the sample files into the test's folder and returns them. The test
+// fails if a file cannot be written.
 std::vector<SampleFile> SampleFiles();
 
-// Imports the file by the importer of its format, with the file's shapes
-// instead of options.input_shapes.
+// Imports the file by the importer of its format, with the file's shapes in
+// place of options.input_shapes.
 StatusOr<graph::Graph> Import(const SampleFile& file,
                               frontends::ImportOptions options = {});
 

@@ -14,7 +14,7 @@
 #include "vm/runtime/module.h"
 #include "vm/runtime/testing/run_anything.h"
 
-// Defined by libFuzzer or by //bazel:fuzz_main.
+// Mutates bytes. The function is defined by libFuzzer or by //bazel:fuzz_main.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace ember::tests {
@@ -60,7 +60,8 @@ void RunImported(StatusOr<graph::Graph> graph, uint64_t seed) {
   if (!graph.ok()) return CheckMessage(graph.status());
   auto definition = compiler::Compile(*std::move(graph), {});
   if (!definition.ok()) return CheckMessage(definition.status());
-  // A module of the compiler must pass the verifier, as a file, too.
+  // The compiler's module must pass the verifier, also after it was written to
+  // a file and read.
   auto file = vm::SerializeModule(*definition);
   EMBER_CHECK(file.ok()) << file.status().ToString();
   auto module = vm::Module::Load(*file, nullptr);

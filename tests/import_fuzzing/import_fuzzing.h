@@ -27,15 +27,16 @@
 
 namespace ember::tests {
 
-// Returns a folder of this process, empty at first and removed at its end.
+// Returns a folder of this process, which is empty at first and removed when
+// the process ends.
 const std::string& FuzzFolder();
 
 // A file's name and contents.
 using Sample = std::pair<std::string, std::string>;
 
-// Writes the samples to a folder and adds that to the arguments: the search
-// starts from them and from the corpus of ./dev fuzz. Does nothing if an
-// argument is a file, as that is one input to run again.
+// Writes the samples to a folder and adds that folder to the arguments: the
+// search starts from the samples and from the corpus of ./dev fuzz. Does
+// nothing if an argument is a file, because that is one input to run again.
 void StartFromSamples(const std::vector<Sample>& samples, int* argc,
                       char*** argv);
 

@@ -28,7 +28,7 @@ std::string ErrorOf(const std::string& file,
   return graph.ok() ? "imported" : std::string(graph.status().message());
 }
 
-// The form that Keras wrote until 2.2.2, without an input layer.
+// Tests the form that Keras wrote until 2.2.2, without an input layer.
 TEST(KerasModels, SequentialAsAList) {
   const std::string file = Hdf5Model(
       R"({"class_name": "Sequential", "config": [
@@ -100,8 +100,8 @@ TEST(KerasModels, Archive) {
                 {F32({1, 1}, {4 + 60})});
 }
 
-// Calls as Keras 3 writes them, with a function among the layers and a layer
-// that is called twice.
+// The model has calls as Keras 3 writes them, with a function among the layers
+// and a layer that is called twice.
 TEST(KerasModels, FunctionalArchive) {
   const auto tensor = [](const std::string& layer, int call) {
     return R"({"class_name": "__keras_tensor__", "config": {"shape": [null, 1],
@@ -146,7 +146,7 @@ TEST(KerasModels, ModelWithinAModel) {
               {Weight({1}, {2}), Weight({1}, {1}), Weight({1, 1}, {10}),
                Weight({1}, {3}), Weight({1}, {4})});
   model.Output("inner", 1);
-  // ((7 - 3) / 2 * 2 + 1) * 10
+  // The result is ((7 - 3) / 2 * 2 + 1) * 10.
   ExpectNumbers(RunKerasFile(model.Finish(), {F32({1, 1}, {7})}),
                 {F32({1, 1}, {50})});
 }
@@ -278,7 +278,7 @@ TEST(KerasErrors, WeightsOfArchives) {
             "data are damaged");
 }
 
-// The importer used to recurse once for each level of nested cells.
+// Nested cells must not make the importer recurse once for each level.
 TEST(KerasErrors, CellsInCells) {
   std::string open, close;
   for (int i = 0; i < 20'000; ++i) {
@@ -296,8 +296,8 @@ TEST(KerasErrors, CellsInCells) {
             "cell/recurrent_kernel, cell/bias), found none in the file");
 }
 
-// Nested models, each called several times by the one around it. The innermost
-// one has many layers that are not called.
+// The file has nested models, each called several times by the one around it.
+// The innermost one has many layers that are not called.
 TEST(KerasErrors, ModelsThatAreCalledVeryOften) {
   std::string layers =
       R"({"class_name": "InputLayer", "name": "x", "config": {"name": "x",

@@ -11,7 +11,7 @@
 namespace ember::tests {
 namespace {
 
-// Returns 0.1, -0.2, 0.3, -0.4 ….
+// Returns the numbers 0.1, -0.2, 0.3, -0.4 ….
 std::vector<double> Sequence(int64_t count) {
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i)
@@ -113,7 +113,7 @@ TEST(Layers, DepthwiseConvolution) {
   OneLayer layer("DepthwiseConv2D",
                  R"({"kernel_size": [1, 2], "depth_multiplier": 2})");
   layer.Input(F32({1, 1, 2, 2}, {1, 2, 3, 4}));
-  // [1, 2, channel, multiplier]
+  // The weight is [1, 2, channel, multiplier].
   layer.Weight(F32({1, 2, 2, 2}, {1, 10, 2, 20, 3, 30, 4, 40}));
   layer.Weight(F32({4}, {0, 0, 0, 1}));
   ExpectNumbers(layer.Run(), {F32({1, 1, 1, 4}, {10, 100, 20, 201})});
@@ -162,7 +162,7 @@ TEST(Layers, TransposedConvolutionWithOutputPaddingAndChannels) {
                  R"({"kernel_size": [1, 2], "strides": [1, 3],
                      "output_padding": [0, 1], "use_bias": true})");
   layer.Input(F32({1, 1, 2, 1}, {1, 2}));
-  // [1, 2, outputs, inputs]
+  // The weight is [1, 2, outputs, inputs].
   layer.Weight(F32({1, 2, 2, 1}, {1, 10, 100, 1000}));
   layer.Weight(F32({2}, {0, 0.5}));
   ExpectNumbers(layer.Run(),
@@ -397,7 +397,7 @@ TEST(Layers, ResizingAndCropping) {
 }
 
 TEST(Layers, MultiHeadAttention) {
-  // One head of width 1 with unit weights: softmax(q k) v.
+  // The layer has one head of width 1 with unit weights: softmax(q k) v.
   OneLayer layer("MultiHeadAttention", R"({"num_heads": 1, "key_dim": 1,
                                            "use_bias": false})");
   layer.Input(F32({1, 2, 1}, {1, 2}));

@@ -26,7 +26,7 @@ StatusOr<std::vector<Numbers>> RunKerasFile(
 
 class OneLayer {
  public:
-  // `config` is the layer's config as JSON, without its name.
+  // Makes a layer. `config` is the layer's config as JSON, without its name.
   OneLayer(std::string class_name, std::string config = "{}")
       : class_name_(std::move(class_name)), config_(std::move(config)) {}
 
@@ -54,9 +54,9 @@ class OneLayer {
     is_masked_ = true;
     return *this;
   }
-  // Returns the contents of the file.
+  // Returns the contents of the model's file.
   std::string File() const;
-  // `state` comes after the inputs.
+  // Runs the layer. `state` has the states, which come after the inputs.
   StatusOr<std::vector<Numbers>> Run(const std::vector<Numbers>& state = {});
 
  private:

@@ -15,13 +15,13 @@ using Vector = std::vector<double>;
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// Computes one step of a layer with one unit and one feature from (input,
+// Computes one step of a SimpleRNN with one unit and one feature from (input,
 // states).
 Vector SimpleStep(double x, const Vector& s) {
   return {std::tanh(0.5 * x + 0.25 * s[0] + 0.1)};
 }
-// The gates i, f, c, o have kernels 0.5, -0.5, 1, 0.25, recurrent kernels 0.1 …
-// 0.4 and biases 0, 1, 0, 0.
+// Computes one step of an LSTM. The gates i, f, c, o have kernels 0.5, -0.5, 1,
+// 0.25, recurrent kernels 0.1 … 0.4 and biases 0, 1, 0, 0.
 Vector LstmStep(double x, const Vector& s) {
   const double i = Sigmoid(0.5 * x + 0.1 * s[0]);
   const double f = Sigmoid(-0.5 * x + 0.2 * s[0] + 1);
@@ -30,14 +30,16 @@ Vector LstmStep(double x, const Vector& s) {
   const double next = f * s[1] + i * c;
   return {o * std::tanh(next), next};
 }
-// The gates are z, r, h, with the reset after the product and two biases.
+// Computes one step of a GRU. The gates are z, r, h, with the reset after the
+// product and two biases.
 Vector GruStep(double x, const Vector& s) {
   const double z = Sigmoid(0.5 * x + 0.1 + 0.2 * s[0] + 0.4);
   const double r = Sigmoid(-0.5 * x + 0.2 + 0.3 * s[0] + 0.5);
   const double h = std::tanh(x + 0.3 + r * (0.4 * s[0] + 0.6));
   return {z * s[0] + (1 - z) * h};
 }
-// The reset is before the product, and there is one bias.
+// Computes one step of an older GRU. The reset is before the product, and there
+// is one bias.
 Vector OldGruStep(double x, const Vector& s) {
   const double z = Sigmoid(0.5 * x + 0.1 + 0.2 * s[0]);
   const double r = Sigmoid(-0.5 * x + 0.2 + 0.3 * s[0]);
@@ -134,7 +136,7 @@ TEST(Recurrent, SequencesAndStates) {
 TEST(Recurrent, Backwards) {
   for (const Layer& layer : Layers()) {
     SCOPED_TRACE(layer.name);
-    // Outputs are in the order of computation.
+    // The outputs of a reversed layer are in the order of computation.
     const Vector turned(kInput.rbegin(), kInput.rend());
     ExpectNumbers(
         Make(layer, R"(, "return_sequences": true, "go_backwards": true)",
@@ -238,7 +240,7 @@ TEST(Recurrent, StackedCells) {
                 {F32({1, 1}, {Reference(gru, below).outputs.back()})});
 }
 
-// Kernels of 1 x 1 make the convolution a product per pixel.
+// The kernels are 1 x 1, so the convolution is a product per pixel.
 TEST(Recurrent, ConvolutionalLstm) {
   const Layer layer = Layers()[1];
   OneLayer one("ConvLSTM2D", "{" + layer.config +

@@ -20,8 +20,8 @@ namespace ember::tests {
 class ChildRun {
  public:
   struct End {
-    bool was_killed = false;  // by SIGKILL
-    int exit_status = -1;     // -1 after a signal
+    bool was_killed = false;  // true: SIGKILL ended the child
+    int exit_status = -1;     // exit status; -1 after a signal
     std::string output, errors;
   };
 
@@ -45,7 +45,7 @@ class ChildRun {
       : process_(process), base_(std::move(base)) {}
 
   pid_t process_;
-  std::string base_;  // beginning of the paths of its files
+  std::string base_;  // beginning of the paths of the child's output files
   bool has_ended_ = false;
   int status_ = 0;
 };
@@ -58,7 +58,8 @@ class FolderWatch {
   FolderWatch(const FolderWatch&) = delete;
   FolderWatch& operator=(const FolderWatch&) = delete;
 
-  // Number of files created, written to, closed and renamed since it was made.
+  // Returns the number of events since the watch was made: files created,
+  // written to, closed and renamed.
   int Events();
 
  private:

@@ -40,7 +40,8 @@ struct Options {
 struct Counts {
   int64_t kills = 0, ended_before = 0, in_a_write = 0, beside_another = 0;
   int64_t damaged = 0, without_secret = 0, small = 0;
-  int64_t loaded = 0, kernels = 0;  // counted in the runs after kills
+  // numbers of kernels in the runs after kills: from the cache, and all
+  int64_t loaded = 0, kernels = 0;
 };
 
 class Killer {
@@ -112,7 +113,8 @@ Status Killer::Prepare() {
   ::unsetenv("BUILD_WORKING_DIRECTORY");
   EMBER_RETURN_IF_ERROR(
       WriteFileAtomically(model_, ModelWith(options_.kernels)));
-  // The kernels' results must be close to these results of the interpreter.
+  // Results of the kernels and of the interpreter, which must be close to each
+  // other.
   std::vector<std::string> outputs, expected;
   for (int64_t i = 0; i < options_.kernels; ++i) {
     const std::string file = "y" + std::to_string(i) + "=@" + base_ + "/" +

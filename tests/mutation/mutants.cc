@@ -26,8 +26,8 @@ void Write(const ContainerHeader& header, std::vector<uint8_t>& file) {
   std::memcpy(file.data(), &header, sizeof(header));
 }
 
-// Updates the hashes for the file's contents. A size beyond the end of the file
-// is left for the reader to detect.
+// Updates the header's hashes and sizes for the file's contents. A size beyond
+// the end of the file is left for the reader to detect.
 void Seal(std::vector<uint8_t>& file) {
   ContainerHeader header = HeaderOf(file);
   if (header.metadata_size <= file.size() - sizeof(header)) {
@@ -87,7 +87,7 @@ void MutantList::SetWord(int64_t word, uint32_t value, Mutant& mutant) const {
   mutant.description =
       Format("word at 0x%llx: 0x%x became 0x%x", Long(4 * word), before, value);
   std::memcpy(mutant.file.data() + 4 * word, &value, sizeof value);
-  // A changed hash is not corrected.
+  // Place of a hash, which is not corrected after it was changed.
   constexpr int64_t kHash = offsetof(ContainerHeader, metadata_hash) / 4;
   constexpr int64_t kHeaderHash = offsetof(ContainerHeader, header_hash) / 4;
   if (word / 2 != kHash / 2 && word / 2 != kHeaderHash / 2) Seal(mutant.file);

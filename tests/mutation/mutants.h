@@ -30,7 +30,7 @@ inline constexpr int64_t kValuesPerWord = 8;
 
 struct Mutant {
   std::vector<uint8_t> file;
-  // Text for people: "word at 0x48: 0x7 became 0x0".
+  // Text for people, such as "word at 0x48: 0x7 became 0x0".
   std::string description;
   // True if the change made no difference (a zero that becomes zero).
   bool is_original = false;
@@ -38,8 +38,9 @@ struct Mutant {
 
 class MutantList {
  public:
-  // `file` is a whole, valid module file; it is copied. Every bit is flipped if
-  // header and metadata have at most `most_bytes_for_bits` bytes.
+  // Makes the list for a file. `file` is a whole, valid module file; it is
+  // copied. Every bit is flipped if header and metadata have at most
+  // `most_bytes_for_bits` bytes.
   explicit MutantList(std::span<const uint8_t> file,
                       int64_t most_bytes_for_bits = 4096);
 
@@ -55,7 +56,7 @@ class MutantList {
   void SetWord(int64_t word, uint32_t value, Mutant& mutant) const;
 
   std::vector<uint8_t> file_;
-  int64_t structure_bytes_ = 0;  // size of header and metadata
+  int64_t structure_bytes_ = 0;  // number of bytes of header and metadata
   int64_t words_ = 0, cuts_ = 0, shortened_ = 0, bits_ = 0;
 };
 

@@ -50,7 +50,8 @@ StatusOr<std::vector<int>> ParseTiers(const std::string& text) {
   return tiers;
 }
 
-// Returns "model" for "/a/model.vmfb".
+// Returns the file's name without folder and ending, such as "model" for
+// "/a/model.vmfb".
 std::string NameOf(const std::string& path) {
   return fs::path(path).stem().string();
 }
@@ -83,7 +84,7 @@ class Mutator {
 
   const Options options_;
   tools::Table table_;
-  std::map<int, SupervisedReport> totals_;  // by tier
+  std::map<int, SupervisedReport> totals_;  // totals of each tier
   int64_t findings_ = 0;
 };
 

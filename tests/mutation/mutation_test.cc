@@ -55,8 +55,8 @@ TEST(Supervised, CrashesAndHangsAreOutcomes) {
           return number < 10 ? ChildOutcome::kRan : ChildOutcome::kRefused;
         };
       });
-  EXPECT_EQ(report[ChildOutcome::kRan], 3);      // 0, 2, 6
-  EXPECT_EQ(report[ChildOutcome::kRefused], 2);  // 10, 14
+  EXPECT_EQ(report[ChildOutcome::kRan], 3);      // the cases 0, 2 and 6
+  EXPECT_EQ(report[ChildOutcome::kRefused], 2);  // the cases 10 and 14
   EXPECT_EQ(report[ChildOutcome::kInternal], 1);
   EXPECT_EQ(report[ChildOutcome::kDiffers], 1);
   EXPECT_EQ(report[ChildOutcome::kCrashed], 2);

@@ -25,7 +25,8 @@ constexpr int64_t kMaxNoted = 64;
 // The state of a running worker, in memory that it shares with its supervisor.
 struct Progress {
   std::atomic<int64_t> current;  // number of the running case; kNone: none
-  std::atomic<int64_t> next;     // number of the first case without an outcome
+  // number of the first case that has no outcome yet
+  std::atomic<int64_t> next;
   std::atomic<int64_t> counts[kOutcomeCount];
   // Findings that did not end the worker.
   std::atomic<int64_t> noted_count;
@@ -94,7 +95,7 @@ double CpuSecondsOf(pid_t process) {
          1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Watches one worker until it has ended. True if it was killed because it hung.
+// Waits until a worker has ended. True if it was killed because it hung.
 bool Await(pid_t process, double cpu_seconds, const SharedProgress& progress,
            int& status) {
   using Clock = std::chrono::steady_clock;
@@ -166,7 +167,8 @@ SupervisedReport RunSupervised(const CaseRange& range,
     const int64_t first = progress->next.load();
     progress->current.store(kNone);
     progress->noted_count.store(0);
-    // Otherwise the child would print what is buffered a second time.
+    // Writes buffered text before the fork: otherwise the child would print it
+    // a second time.
     std::fflush(nullptr);
     const pid_t process = ::fork();
     EMBER_CHECK(process >= 0) << "cannot fork";
@@ -191,7 +193,8 @@ SupervisedReport RunSupervised(const CaseRange& range,
            DescribeEnd(status) + " of a worker behind the cases from " +
                std::to_string(first) + " on");
       report.counts[static_cast<size_t>(outcome)] += 1;
-      if (progress->next.load() == first) break;  // no worker would ever start
+      // otherwise no worker would ever start
+      if (progress->next.load() == first) break;
       continue;
     }
     find(current, outcome, hung ? "no end" : DescribeEnd(status));

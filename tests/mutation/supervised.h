@@ -30,12 +30,12 @@ namespace ember::tests {
 
 enum class ChildOutcome : uint8_t {
   kSame,      // the case changes nothing, so it was not run
-  kRan,       // it ran to the end
-  kRefused,   // it was refused before it ran
-  kLimit,     // it reached a limit of the run
-  kFailed,    // it ran and failed with another error
-  kInternal,  // it failed with an error that reports a bug of ours
-  kDiffers,   // its results are not the expected ones
+  kRan,       // the case ran to the end
+  kRefused,   // the case was refused before it ran
+  kLimit,     // the case reached a limit of the run
+  kFailed,    // the case ran and failed with another error
+  kInternal,  // the case failed with an error that reports a bug of Ember
+  kDiffers,   // the results of the case are not the expected ones
   kCrashed,
   kTimedOut,
 };
@@ -45,9 +45,10 @@ std::string_view OutcomeName(ChildOutcome outcome);
 bool IsFinding(ChildOutcome outcome);
 
 struct Finding {
-  int64_t number = 0;  // the case's number
+  int64_t number = 0;  // number of the case
   ChildOutcome outcome = ChildOutcome::kCrashed;
-  std::string how;  // "signal 11 (Segmentation fault)"
+  // text about the end, such as "signal 11 (Segmentation fault)"
+  std::string how;
 };
 
 struct SupervisedReport {
@@ -67,20 +68,21 @@ struct CaseRange {
 };
 
 struct SupervisedOptions {
-  // Processor time after which a case counts as hanging.
+  // Seconds of processor time after which a case counts as hanging.
   double cpu_seconds = 20;
   int64_t cases_per_worker = 5000;
-  // Largest address space of a worker in bytes; 0: no limit. Not under
-  // sanitizers, which reserve terabytes.
+  // Largest address space of a worker in bytes; 0: no limit. It has no effect
+  // under sanitizers, which reserve terabytes.
   int64_t address_space = 0;
-  // After this number of findings no further case is run, and the report has
-  // fewer cases.
+  // Largest number of findings: after them no further case is run, and the
+  // report has fewer cases.
   int64_t most_findings = 100;
 };
 
 using Case = std::function<ChildOutcome(int64_t number)>;
 
-// Calls new_worker in each worker. It returns the function that runs the cases.
+// Runs the cases of a range. Calls new_worker in each worker, which returns the
+// function that runs the cases.
 SupervisedReport RunSupervised(const CaseRange& range,
                                const SupervisedOptions& options,
                                const std::function<Case()>& new_worker);

@@ -15,13 +15,14 @@
 namespace ember::tests {
 namespace {
 
-// Enough for the models that are mutated, and small enough for short runs.
+// Largest number of bytes of memory of a run. It is enough for the models that
+// are mutated, and small enough for short runs.
 constexpr int64_t kMemoryLimit = int64_t{64} << 20;
 constexpr int64_t kWorkLimit = int64_t{1} << 22;
 constexpr int64_t kStepLimit = 1000;
 constexpr uint64_t kSeeds = 32;
-// The tolerance is larger than for one dispatch: whole programs are compared,
-// and mutated ones have numbers of any size.
+// Factor of the tolerance of one dispatch. Whole programs are compared, and
+// mutated ones have numbers of any size.
 constexpr double kToleranceFactor = 20;
 
 ChildOutcome OutcomeOf(const Status& status) {
@@ -79,8 +80,8 @@ Status ModuleTrier::Run(const std::shared_ptr<const vm::Module>& module,
   options.tiering = std::move(tiering);
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session,
                          vm::Session::Create(module, options));
-  // Runs twice: the second run reuses the memory, plans and kernels of the
-  // first.
+  // Runs the file twice: the second run reuses the memory, plans and kernels of
+  // the first.
   EMBER_RETURN_IF_ERROR(session->Run(inputs, results));
   return session->Run(inputs, results);
 }

@@ -37,20 +37,22 @@ namespace ember::tests {
 // The tier and device that files run on, and whether results are compared.
 struct ModuleTrierOptions {
   int tier = 0;
-  // Compares results with tier 0's; otherwise only how runs end.
+  // True: compares results with tier 0's. False: compares only the statuses
+  // with which runs end.
   bool compares_results = false;
-  std::string device = "cpu";  // see tools::OpenDevice
+  std::string device = "cpu";  // name of the device; see tools::OpenDevice
 };
 
 class ModuleTrier {
  public:
-  // Error: the device cannot be opened.
+  // Opens the device and makes a trier. Error: the device cannot be opened.
   static StatusOr<std::unique_ptr<ModuleTrier>> Create(
       const ModuleTrierOptions& options);
 
-  // kRan, kRefused, kLimit, kFailed, kInternal, or kDiffers: tier 0 fails where
-  // this tier does not, or the other way round (limits may be met by one only),
-  // or gives other results. `status`, if given, becomes what it ended with.
+  // Loads and runs a file. Returns kRan, kRefused, kLimit, kFailed, kInternal,
+  // or kDiffers: tier 0 fails where this tier does not, or the other way round
+  // (limits may be met by one only), or gives other results. `status`, if
+  // given, becomes the status with which the run ended.
   ChildOutcome Try(std::span<const uint8_t> file, uint64_t seed,
                    Status* status = nullptr);
 
@@ -61,21 +63,21 @@ class ModuleTrier {
 
  private:
   explicit ModuleTrier(const ModuleTrierOptions& options);
-  // `tiering` is null at tier 0.
+  // Runs a module. `tiering` is null at tier 0.
   Status Run(const std::shared_ptr<const vm::Module>& module, uint64_t seed,
              const std::shared_ptr<hal::Device>& device,
              std::shared_ptr<vm::Tiering> tiering,
              std::vector<vm::Tensor>* results);
   std::shared_ptr<vm::Tiering> NewTiering(
       const std::shared_ptr<const vm::Module>& module);
-  // OK if tier 0 ends as this tier did.
+  // Runs the module on tier 0. OK if tier 0 ends as this tier did.
   Status CompareWithTier0(const std::shared_ptr<const vm::Module>& module,
                           uint64_t seed, const Status& end,
                           const std::vector<vm::Tensor>& results);
 
   const ModuleTrierOptions options_;
   std::shared_ptr<hal::Device> host_, device_;
-  std::shared_ptr<jit::Jit> jit_;  // null at tier 0
+  std::shared_ptr<jit::Jit> jit_;  // compiler of the kernels; null at tier 0
   std::shared_ptr<vm::Tiering> kept_;
 };
 

@@ -248,8 +248,8 @@ TEST(Detection, BoxDecodeAndEncode) {
                     .Input(F32({1, 3, 4}, anchors))
                     .Run(),
                 {F32({2, 3, 4}, expected)});
-  // One image with two anchors, one of which is positive.
-  const double w = 2, h = 4;  // size of the anchor
+  // There is one image with two anchors, one of which is positive.
+  const double w = 2, h = 4;  // width and height of the anchor
   ExpectNumbers(Op("_contrib_box_encode")
                     .Input(F32({1, 2}, {1, 0}))
                     .Input(F32({1, 2}, {1, 0}))
@@ -366,7 +366,8 @@ TEST(Detection, RoiAlign) {
 }
 
 TEST(Detection, PsRoiPooling) {
-  // One channel of 2 x 2 bins: channel i * 2 + j is that of bin (i, j).
+  // The map has one channel for each of 2 x 2 bins: channel i * 2 + j is that
+  // of bin (i, j).
   ReferenceRandom random;
   const Values map = random.Many(4 * kHeight * kWidth, -2, 2);
   const Values regions = {0, 0, 0, 8, 10, 0, 2, 3, 5, 6};
@@ -415,7 +416,7 @@ TEST(Detection, Proposals) {
       random.Many(kImages * 4 * kAnchors * kRows * kColumns, -0.6, 0.6);
   // The second image has only two rows of cells.
   const Values infos = {48, 64, 1, 40, 64, 1.5};
-  // Anchors of ratio 1 and scales 1 and 2, around the first cell.
+  // The anchors have ratio 1 and scales 1 and 2, around the first cell.
   const Box anchors[] = {{0, 0, 15, 15}, {-8, -8, 23, 23}};
   constexpr size_t kWanted = 9, kBefore = 20;
   Values expected, expected_scores;

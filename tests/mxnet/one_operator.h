@@ -19,7 +19,7 @@
 
 namespace ember::tests {
 
-// Imports, compiles and runs. Returns all results.
+// Imports, compiles and runs a model. Returns all results.
 StatusOr<std::vector<Numbers>> RunMxnet(
     const std::string& symbol, const std::string& params,
     const std::vector<Numbers>& inputs,
@@ -45,7 +45,8 @@ class OneMxnetOperator {
  private:
   std::string op_;
   std::vector<std::pair<std::string, std::string>> attributes_;
-  std::vector<std::pair<bool, Numbers>> operands_;  // (is a parameter, value)
+  // operands as pairs (is a parameter, value)
+  std::vector<std::pair<bool, Numbers>> operands_;
   int results_ = 1;
 };
 

@@ -102,7 +102,7 @@ TEST(Operators, OfTwoOperands) {
                 {F32({3}, {-1, 0.5, 1})});
 }
 
-// Weights are [O, I, h, w]; with groups, strides and padding.
+// The weights are [O, I, h, w]; the cases have groups, strides and padding.
 TEST(Operators, Convolution) {
   Op op("Convolution", {{"kernel", "(1, 2)"},
                         {"num_filter", "2"},
@@ -317,7 +317,8 @@ TEST(Operators, ChoiceByIndex) {
 }
 
 TEST(Operators, Sequences) {
-  const Numbers x = F32({2, 2, 1}, {1, 2, 3, 4});  // [steps, batch, 1]
+  // the shape is [steps, batch, 1]
+  const Numbers x = F32({2, 2, 1}, {1, 2, 3, 4});
   Op mask("SequenceMask", {{"use_sequence_length", "True"}, {"value", "-1"}});
   mask.Input(x).Input(F32({2}, {1, 2}));
   ExpectNumbers(mask.Run(), {F32({2, 2, 1}, {1, 2, -1, 4})});

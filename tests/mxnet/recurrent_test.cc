@@ -1,4 +1,4 @@
-// Tests RNN against its definition, step by step.
+// Tests the operator RNN against its definition, step by step.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ Vector Values(size_t count, double seed) {
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// Computes one direction of a layer for one element of the batch.
+// A direction of a layer, computed for one element of the batch.
 struct Cell {
   size_t gates, inputs;
   Vector input, hidden, input_bias, hidden_bias;
@@ -51,7 +51,7 @@ struct Cell {
   }
 };
 
-// Returns h and c after a step.
+// Computes a step of a cell. Returns h and c after the step.
 std::pair<Vector, Vector> Step(const std::string& mode, const Cell& cell,
                                const Vector& x, const Vector& h,
                                const Vector& c) {

@@ -14,10 +14,10 @@
 
 namespace ember::vm {
 
-// Reads FOLDER/0.bin and so on: elements as they are in memory, for inputs
-// without open dims. Without a folder it makes numbers from the run's number;
-// integers of more than a byte are then 0, and open dims 2. Errors: kNotFound;
-// kInvalidArgument for a file of another size.
+// Makes the inputs of a run. Reads FOLDER/0.bin and so on: elements as they are
+// in memory, for inputs without open dims. Without a folder it makes numbers
+// from the run's number; integers of more than a byte are then 0, and open dims
+// 2. Errors: kNotFound; kInvalidArgument for a file of another size.
 StatusOr<std::vector<Tensor>> InputsOf(const Module& module,
                                        const std::string& folder, int run);
 

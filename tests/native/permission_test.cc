@@ -28,7 +28,7 @@ constexpr uint8_t kKey[32] = {0xd7, 0x5a, 0x98, 0x01, 0x82, 0xb1, 0x0a, 0xb7,
 
 const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
-// The bytes of a module file of this folder. Modules are used in place.
+// The bytes of a module file of this folder. The module uses them in place.
 class ModuleBytes {
  public:
   explicit ModuleBytes(const std::string& name) {

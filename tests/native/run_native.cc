@@ -36,7 +36,7 @@ namespace {
 struct Arguments {
   std::string path, target, library, inputs;
   int runs = 3;
-  bool expects_all = false;  // every dispatch must have a kernel
+  bool expects_all = false;  // true: every dispatch must have a kernel
 };
 
 bool ParseArguments(int argc, char** argv, Arguments& arguments) {
@@ -66,7 +66,7 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
 
 constexpr const char* kNoCompiler = "there is no compiler";
 
-// Makes no kernels, but judges those of the module.
+// A provider that makes no kernels, but judges those of the module.
 class JudgeOnly final : public KernelProvider {
  public:
   void RequestKernel(const KernelRequest&,
@@ -173,7 +173,8 @@ Status Compare(const Arguments& arguments) {
   }
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> native,
                          Session::Create(module, options));
-  // The first calls, which are checked, always give tier 0's results.
+  // Number of first calls, which are checked and so always give tier 0's
+  // results.
   constexpr int kChecked = 4;
   double largest = 0;
   uint64_t hash = 0;  // hash of tier 0's results
@@ -199,8 +200,8 @@ Status Compare(const Arguments& arguments) {
       static_cast<unsigned long long>(hash));
   if (report.kernels > 0 && calls == 0)
     return Differ("calls of kernels", "some", "none");
-  // Each dispatch was judged by its own bound. This bound is for all of them in
-  // a row.
+  // Largest difference of a whole run. Each dispatch was judged by its own
+  // bound; this bound is for all of them in a row.
   constexpr double kLargest = 1e-3;
   if (!(largest <= kLargest)) return Differ("results", "tier 0's", "others");
   if (HasCompilerInMemory())

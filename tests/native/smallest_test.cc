@@ -24,7 +24,7 @@
 namespace ember::vm {
 namespace {
 
-// Returns the value, or ends the test's program with the error.
+// Returns the value of a StatusOr, or ends the test's program with the error.
 template <typename T>
 T Unwrap(StatusOr<T> result) {
   EXPECT_TRUE(result.ok()) << result.status().ToString();

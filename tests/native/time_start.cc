@@ -62,8 +62,8 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
   return !arguments.path.empty() && arguments.runs > 0;
 }
 
-// Milliseconds since it was made, or since the last lap: wall time, or CPU time
-// of this process.
+// Measures milliseconds since it was made, or since the last lap: wall time, or
+// CPU time of this process.
 class Watch {
  public:
   explicit Watch(bool of_processor)
@@ -85,7 +85,8 @@ class Watch {
   double last_;
 };
 
-// Number of pages that the system had to load when they were first used.
+// Returns the number of pages that the system had to load when they were first
+// used.
 int64_t PageFaults() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -27,7 +27,8 @@ std::array<Form, kForms> FormsOf(const NestRunner& runner) {
   return {{{"s", 1}, {"v", runner.lanes[0]}, {"o", runner.lanes[1]}}};
 }
 
-// Number of pairs of patterns, rounded up to whole vectors of each size.
+// Returns the number of pairs of patterns, rounded up to whole vectors of each
+// size.
 int64_t CountOf(const ArithmeticCase& test, const NestRunner& runner) {
   const size_t pairs =
       loops::BitPatterns(test.a).size() * loops::BitPatterns(test.b).size();

@@ -27,8 +27,8 @@ struct ArithmeticNest {
   Contents expected;  // expected results of each case
 };
 
-// Operands are never subnormal if the runner may treat subnormal numbers as
-// zero.
+// Makes the nest of the cases. Operands are never subnormal if the runner may
+// treat subnormal numbers as zero.
 ArithmeticNest MakeArithmeticNest(std::span<const loops::ArithmeticCase> cases,
                                   const NestRunner& runner);
 

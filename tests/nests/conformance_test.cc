@@ -54,7 +54,8 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
   // Names what the counts are about.
   void Name(std::string what) { what_ = std::move(what); }
 
-  // The runner must give the evaluator's results. It may not decline.
+  // Runs a nest and expects the evaluator's results. The runner may not
+  // decline.
   void Run(const loops::LoopNest& nest, const std::vector<int64_t>& parameters,
            const Contents& before) {
     Contents expected = before, actual = before;
@@ -153,7 +154,8 @@ void Nests::RunProducts(loops::MatrixNest form) {
     }
   }
   if (types.empty()) {
-    // ./dev ci sets this if there must be products of matrices.
+    // ./dev ci sets EMBER_TEST_MATRICES if the runner must support products of
+    // matrices.
     ASSERT_EQ(std::getenv("EMBER_TEST_MATRICES"), nullptr);
     GTEST_SKIP() << runner().place() << " multiplies no matrices";
   }

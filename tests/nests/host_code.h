@@ -20,9 +20,9 @@
 namespace ember::nests {
 
 struct HostCode {
-  std::string how;  // "fast code"
+  std::string how;  // text about the code, such as "fast code"
   const jit::CompiledNest* code = nullptr;
-  std::string_view text;  // for messages
+  std::string_view text;  // text of the code, for messages
 };
 
 // Runs each of the codes as NestRunner::run does, at the beginning and at the

@@ -47,11 +47,11 @@ struct NestRunner {
   // Numbers of lanes of the vectors for arithmetic: one that the hardware's
   // vectors have, and one that no hardware has.
   std::array<int64_t, 2> lanes = {16, 7};
-  // Number of arithmetic cases in one nest.
+  // Number of arithmetic cases that are put into one nest.
   size_t cases_at_once = 1;
   // Number of random nests in each run of the suite.
   uint64_t random_nests = 16;
-  // Returns "", or what this machine lacks to run it.
+  // Returns "", or what this machine lacks to run the back end's code.
   std::string (*missing)() = nullptr;
   // Returns where nests run: "this machine", or the name of a processor or
   // device.
@@ -61,7 +61,7 @@ struct NestRunner {
   bool (*keeps_subnormals)(DType type) = nullptr;
   // Returns the supported products of matrices; nullopt: all.
   std::optional<std::vector<loops::MatrixType>> (*matrices)() = nullptr;
-  // Chooses the default schedule of its hardware.
+  // Chooses the default schedule of the runner's hardware.
   Status (*schedule)(schedule::Schedule& schedule) = nullptr;
   // Compiles and runs the nest; `buffers` then holds its inputs and outputs. It
   // also fails if a validator of the code, or guarded memory around the
@@ -70,7 +70,7 @@ struct NestRunner {
                 const std::vector<int64_t>& parameters,
                 Contents& buffers) = nullptr;
   // Returns the resources that the nest's code for a target needs, a line for
-  // each phase. It needs no device. Null: unknown.
+  // each phase. The function needs no device. Null: unknown.
   StatusOr<std::string> (*figures)(const loops::LoopNest& nest,
                                    std::string_view target) = nullptr;
 };

@@ -20,8 +20,8 @@ namespace ptx = jit::ptx;
 
 namespace {
 
-// f32 products may use tf32: their factors are small numbers here, which tf32
-// represents exactly.
+// Returns the target of nests. f32 products may use tf32: their factors are
+// small numbers here, which tf32 represents exactly.
 std::string TargetOfNests() {
   return jit::WithTf32(ptx::TestDevice()->target());
 }
@@ -37,8 +37,9 @@ StatusOr<const jit::gpu::DeviceCode*> Compile(const loops::LoopNest& nest) {
   std::string text = loops::ToText(nest);
   if (kept.text == text) return &kept.code;
   const ptx::Target target = ptx::Target::Of(TargetOfNests());
-  // Starting the assembler takes most of the time, so only one in eight small
-  // nests is assembled.
+  // Number of phases above which a nest is always assembled. Starting the
+  // assembler takes most of the time, so only one in eight smaller nests is
+  // assembled.
   constexpr size_t kManyPhases = 8;
   const bool assembles =
       ptx::HasAssembler() &&
@@ -61,8 +62,8 @@ std::string PtxPlace() { return std::string(ptx::TestDevice()->target()); }
 
 std::optional<std::vector<loops::MatrixType>> PtxMatrices() {
   std::vector<loops::MatrixType> types = jit::MatrixTypesOf(TargetOfNests());
-  // Products of several warps need a factor in common, which random nests
-  // hardly ever have.
+  // Leaves out products of several warps: they need a factor in common, which
+  // random nests hardly ever have.
   std::erase_if(types, [](const loops::MatrixType& type) {
     return jit::WarpsOfMatrix(type) > 1;
   });

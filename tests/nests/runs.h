@@ -12,7 +12,7 @@
 
 namespace ember::nests {
 
-// llvm.cc: machine code for this processor, or for the one that
+// The back end of llvm.cc: machine code for this processor, or for the one that
 // EMBER_TEST_PROCESSOR names (jit/llvm/testing.h), compiled with each effort,
 // in memory with guarded bounds.
 std::string LlvmMissing();
@@ -22,17 +22,17 @@ Status ScheduleForLlvm(schedule::Schedule& schedule);
 Status RunLlvm(const loops::LoopNest& nest,
                const std::vector<int64_t>& parameters, Contents& buffers);
 
-// c.cc: C, compiled by this machine's compiler or by EMBER_TEST_CC
-// (jit/c/testing.h), in memory with guarded bounds.
+// The back end of c.cc: C, compiled by this machine's compiler or by
+// EMBER_TEST_CC (jit/c/testing.h), in memory with guarded bounds.
 std::string CMissing();
 std::string CPlace();
 Status ScheduleForC(schedule::Schedule& schedule);
 Status RunC(const loops::LoopNest& nest, const std::vector<int64_t>& parameters,
             Contents& buffers);
 
-// spirv.cc: SPIR-V on the first Vulkan device. One nest in three is compiled
-// with other instructions for dot loops, and one in three for another memory
-// model, as a hash of the nest's text decides.
+// The back end of spirv.cc: SPIR-V on the first Vulkan device. One nest in
+// three is compiled with other instructions for dot loops, and one in three for
+// another memory model, as a hash of the nest's text decides.
 std::string SpirvMissing();
 std::string SpirvPlace();
 bool SpirvKeepsSubnormals(DType type);
@@ -43,9 +43,9 @@ Status RunSpirv(const loops::LoopNest& nest,
 StatusOr<std::string> SpirvFigures(const loops::LoopNest& nest,
                                    std::string_view target);
 
-// ptx.cc: kernels for CUDA on the emulated grid, or on the device that
-// EMBER_CUDA_TEST_DEVICE names (jit/ptx/device_testing.h). NVIDIA's assembler,
-// if it is installed, must accept the PTX of some nests.
+// The back end of ptx.cc: kernels for CUDA on the emulated grid, or on the
+// device that EMBER_CUDA_TEST_DEVICE names (jit/ptx/device_testing.h). NVIDIA's
+// assembler, if it is installed, must accept the PTX of some nests.
 std::string PtxPlace();
 std::optional<std::vector<loops::MatrixType>> PtxMatrices();
 Status ScheduleForPtx(schedule::Schedule& schedule);

@@ -17,13 +17,15 @@ namespace spirv = jit::spirv;
 
 namespace {
 
-// Returns the device's own target or a variant. Only the nest decides which.
+// Returns the device's own target or a variant of it. The choice depends only
+// on the nest.
 std::string TargetFor(const loops::LoopNest& nest) {
   std::string target = spirv::TestTarget();
   const std::string text = loops::ToText(nest);
   const uint64_t choice = HashString(text) % 3;
   if (choice == 1) target += "+fast_dot";
-  // Without this memory model there are no matrices.
+  // A nest with matrices keeps its memory model, because the other one has no
+  // matrices.
   if (choice == 2 && text.find("matrix") == std::string::npos)
     target = spirv::Without(std::move(target), "vulkan_memory_model");
   return target;

@@ -72,7 +72,7 @@ void Declare(Options& options, tools::Flags& flags) {
 struct Report {
   std::vector<std::pair<TestCase, CaseResult>> results;
 
-  // Number of passed cases for which `holds` is true.
+  // Returns the number of passed cases for which `holds` is true.
   template <typename Predicate>
   int Passed(Predicate holds) const {
     return static_cast<int>(
@@ -217,8 +217,8 @@ Expectation Found(const Report& report) {
   return found;
 }
 
-// Error: the run differs from the expectation. With --bless, writes the
-// expectation anew.
+// Compares a run with the expectation; an error if they differ. With --bless,
+// writes the expectation anew.
 Status CompareOrBless(const Report& report, const Options& options) {
   const std::string path = tools::UserPath(options.expect);
   const Expectation found = Found(report);

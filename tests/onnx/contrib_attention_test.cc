@@ -43,8 +43,9 @@ Floats Noise(int64_t count, int seed) {
   return values;
 }
 
-// `q` is [queries, heads * size], k and v are [keys, heads * size], for one
-// batch. `bias` is added to the score of head, query and key.
+// An attention problem for one batch. `q` is [queries, heads * size], k and v
+// are [keys, heads * size]. `bias` is added to the score of head, query and
+// key.
 struct Problem {
   int heads, size, queries, keys;
   Floats q, k, v;
@@ -107,7 +108,7 @@ TEST(ContribAttention, ProjectsAndAttends) {
 }
 
 TEST(ContribAttention, CausalWithPastReturnsBoth) {
-  const Floats past = {9, 8, 7, 6};  // one key, one value
+  const Floats past = {9, 8, 7, 6};  // one past key and one past value
   OneNode node = Contrib("Attention", 2);
   node.Input(F32({1, 1, 2}, {1, 2})).Constant(F32({2, 6}, kThrice));
   node.Absent().Absent().Input(F32({2, 1, 1, 1, 2}, past));
@@ -115,7 +116,8 @@ TEST(ContribAttention, CausalWithPastReturnsBoth) {
   const auto results = node.Run();
   ASSERT_TRUE(results.ok()) << results.status().ToString();
   ExpectNear((*results)[1], {2, 1, 1, 2, 2}, {9, 8, 1, 2, 7, 6, 1, 2});
-  // The past scores (9 + 16) / √2, the new token itself 5 / √2.
+  // The scores are (9 + 16) / √2 for the past, and 5 / √2 for the new token
+  // itself.
   const double w = (1 / (1 + std::exp(-20 / std::sqrt(2.0))));
   ExpectNear((*results)[0], {1, 1, 2},
              {7 * w + 1 * (1 - w), 6 * w + 2 * (1 - w)});
@@ -127,7 +129,7 @@ TEST(ContribAttention, TheOrderHidesMoreThanTheMask) {
   // ONNX Runtime 1.30.
   for (const float filter : {-1e30f, -10000.0f, -1.0f}) {
     OneNode node = Contrib("Attention");
-    Floats weights(12, 0);  // values are the input, scores are 0
+    Floats weights(12, 0);  // the values are the input, and all scores are 0
     weights[4] = weights[11] = 1;
     node.Input(F32({1, 2, 2}, {1, 2, 3, 4})).Constant(F32({2, 6}, weights));
     node.Absent().Input(I32({1, 2}, {0, 1})).Attribute({"num_heads", 1});
@@ -202,7 +204,7 @@ TEST(MultiHeadAttention, OperandsInAllForms) {
   cached.Attribute({"num_heads", heads}).Attribute({"scale", 0.4});
   Expect(cached.Run(), {1, 2, 6}, want);
 
-  Floats packed;  // [keys, heads, 2, size]
+  Floats packed;  // packed keys: [keys, heads, 2, size]
   for (int i = 0; i < keys * heads; ++i) {
     packed =
         Join(packed, {p.k.begin() + i * size, p.k.begin() + (i + 1) * size});
@@ -218,7 +220,7 @@ TEST(MultiHeadAttention, OperandsInAllForms) {
 TEST(MultiHeadAttention, PackedOperandsGetTheBias) {
   const Floats q = Noise(4, 1), k = Noise(4, 2), v = Noise(4, 3);
   const Problem p{1, 2, 2, 2, q, k, v, 1 / std::sqrt(2.0)};
-  Floats packed;  // [tokens, 1, 3, 2], minus the bias
+  Floats packed;  // packed operands [tokens, 1, 3, 2], minus the bias
   for (int t = 0; t < 2; ++t) {
     for (const Floats* x : {&q, &k, &v}) {
       const double bias = x == &q ? 1 : x == &k ? 2 : 3;
@@ -233,8 +235,9 @@ TEST(MultiHeadAttention, PackedOperandsGetTheBias) {
 }
 
 TEST(DecoderMaskedMultiHeadAttention, WritesToTheBufferAndFollowsBeams) {
-  // Two beams of one batch, and a buffer for three keys, one of which is used.
-  // Beam 0 came from beam 1, and beam 1 from beam 0. All scores are 0.
+  // The case has two beams of one batch, and a buffer for three keys, one of
+  // which is used. Beam 0 came from beam 1, and beam 1 from beam 0. All scores
+  // are 0.
   OneNode node = Contrib("DecoderMaskedMultiHeadAttention", 3);
   node.Input(F32({2, 1, 1}, {0, 0})).Input(F32({2, 1, 1}, {5, 6}));
   node.Input(F32({2, 1, 1}, {50, 60})).Absent().Absent();
@@ -376,7 +379,8 @@ TEST(RotaryEmbedding, HalvesAndNeighbours) {
 }
 
 TEST(QAttention, ProjectsQuantizedOperands) {
-  // (x - 10) * 0.5 times (w - 1) * 2 is (2, 4), then (4, 6), as in Attention.
+  // The product (x - 10) * 0.5 times (w - 1) * 2 is (2, 4), then (4, 6), as in
+  // the test of Attention.
   OneNode node = Contrib("QAttention");
   node.Input(U8({1, 2, 2}, {12, 14, 14, 16}));
   node.Constant(U8({2, 6}, {2, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 2}));

@@ -111,7 +111,8 @@ TEST(ContribNormalization, GroupNormInBothLayouts) {
     OneNode node = Contrib("SkipGroupNorm", 2);
     node.Input(F32({1, 2, 1, 2}, channels_last == 1 ? Floats{0, 10, 2, 12}
                                                     : Floats{0, 2, 10, 12}));
-    // Two rows if the channels are last, two channels if they are first.
+    // Axis 1 of x has two rows if the channels are last, two channels if they
+    // are first.
     node.Constant(F32({2}, {1, 2})).Constant(F32({2}, {0, 1}));
     node.Input(F32({1, 2}, {5, 7})).Attribute({"groups", 2});
     node.Attribute({"activation", 0}).Attribute({"epsilon", 0.0});
@@ -129,7 +130,7 @@ TEST(ContribContraction, FusedMatMulTransposesBatches) {
   OneNode node = Contrib("FusedMatMul");
   node.Input(F32({2, 2, 1}, {1, 2, 3, 4})).Input(F32({2, 1, 1}, {5, 6}));
   node.Attribute({"transBatchA", 1}).Attribute({"alpha", 2.0});
-  // Batches are the columns (1, 3) and (2, 4).
+  // The batches are the columns (1, 3) and (2, 4).
   Expect(node.Run(), {2, 2, 1}, {10, 30, 24, 48});
 }
 
@@ -152,18 +153,19 @@ TEST(ContribContraction, ActivationsOfFusedOperators) {
               HasSubstr("activation 'Snake' is not supported"));
 }
 
-// The first two of sixteen columns are 1 and -2 times the scale, the others 0.
+// In the weights the first two of sixteen columns are 1 and -2 times the scale,
+// the others 0.
 TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
   struct Case {
     int bits;
     Bytes weights, zero_point;
   };
   Bytes four(8, 0x88), two(4, 0xaa), eight(16, 0x80), low(8, 0x33);
-  four[0] = 0x69;  // 9 - 8, 6 - 8
-  two[0] = 0xa3;   // 3 - 2, 0 - 2
+  four[0] = 0x69;  // the numbers 9 - 8 and 6 - 8
+  two[0] = 0xa3;   // the numbers 3 - 2 and 0 - 2
   eight[0] = 0x81;
   eight[1] = 0x7e;
-  low[0] = 0x14;  // 4 - 3, 1 - 3
+  low[0] = 0x14;  // the numbers 4 - 3 and 1 - 3
   for (const Case& c : {Case{4, four, {}}, Case{2, two, {}}, Case{8, eight, {}},
                         Case{4, low, {0x03}}}) {
     OneNode node = Contrib("MatMulNBits");
@@ -187,8 +189,8 @@ TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
 
 TEST(QuantizedWeights, MatMulBnb4TakesTheHighHalfFirst) {
   OneNode node = Contrib("MatMulBnb4");
-  Bytes codes(8, 0x77);  // NF4's 7 is 0
-  codes[0] = 0xf0;       // 1 and -1
+  Bytes codes(8, 0x77);  // code 7 of NF4 is 0
+  codes[0] = 0xf0;       // the codes of 1 and -1
   Floats x(16, 1);
   x[0] = 5;
   node.Input(F32({1, 16}, x)).Constant(U8({8}, codes));
@@ -199,9 +201,9 @@ TEST(QuantizedWeights, MatMulBnb4TakesTheHighHalfFirst) {
 
 TEST(QuantizedWeights, GatheredRowsAreDequantizedByBlock) {
   OneNode node = Contrib("GatherBlockQuantized");
-  Bytes rows(32, 0x88);  // two rows of 32 elements, all 0
-  rows[16] = 0x98;       // row 1, column 1: 9 - 8
-  rows[31] = 0x68;       // row 1, column 31: 6 - 8
+  Bytes rows(32, 0x88);  // two rows of 32 elements, which are all 0
+  rows[16] = 0x98;       // the element in row 1, column 1: 9 - 8
+  rows[31] = 0x68;       // the element in row 1, column 31: 6 - 8
   node.Constant(U8({2, 16}, rows)).Input(I64({1}, {-1}));
   node.Constant(F32({2, 2}, {1, 1, 10, 100}));
   node.Attribute({"block_size", 16}).Attribute({"bits", 4});
@@ -220,7 +222,7 @@ TEST(QuantizedWeights, ScalesAreRefusedWithoutADimPerDimOfTheRows) {
 }
 
 TEST(ContribQuantization, AddAndMultiply) {
-  // 0.5 * (12 - 10) = 1 and 2 * 3 = 6.
+  // The operands are 0.5 * (12 - 10) = 1 and 2 * 3 = 6.
   const std::vector<std::pair<std::string, double>> cases = {
       {"QLinearAdd", 7 * 4 + 1}, {"QLinearMul", 6 * 4 + 1}};
   for (const auto& [name, want] : cases) {
@@ -248,7 +250,7 @@ TEST(ContribQuantization, GemmGivesFloatsWithoutAScaleOfTheResult) {
     node.Constant(U8({}, {10})).Constant(I8({2, 1}, {3, -4}));
     node.Constant(F32({1}, {2})).Constant(I8({1}, {1}));
     node.Constant(I32({1}, {1}));
-    // 2 * 2 + 1 * 5 + 1 = 10, of 0.5 * 2 each.
+    // The sum is 2 * 2 + 1 * 5 + 1 = 10, in units of 0.5 * 2.
     if (quantized) {
       node.Constant(F32({}, {4})).Constant(I8({}, {-5}));
       ExpectExact(DType::kI8, node.Run(), {1, 1}, {-3});  // 2.5 rounds to even
@@ -278,9 +280,9 @@ TEST(ContribMovement, UnfoldAndDistances) {
 }
 
 TEST(ContribMovement, RelativePositionsInBuckets) {
-  // One direction and four buckets. Two buckets are exact, the others cover
-  // distances up to 8: 2 and 3 are in bucket 2, which ends where log2 reaches
-  // 2, at 4.
+  // There are one direction and four buckets. Two buckets are exact, the others
+  // cover distances up to 8: 2 and 3 are in bucket 2, which ends where log2
+  // reaches 2, at 4.
   OneNode node = Contrib("RelativePositionBias");
   node.Constant(F32({4, 1}, {10, 11, 12, 13}));
   node.Constant(I64({1}, {1})).Constant(I64({1}, {6}));
@@ -289,7 +291,7 @@ TEST(ContribMovement, RelativePositionsInBuckets) {
 }
 
 TEST(ContribMovement, HashesOfKnownVectors) {
-  // Published hashes of four zero bytes and of "abcd".
+  // The expected numbers are published hashes of four zero bytes and of "abcd".
   OneNode zero = Contrib("MurmurHash3");
   zero.Input(I32({1}, {0}));
   ExpectExact(DType::kU32, zero.Run(), {1}, {593689054});
@@ -327,7 +329,8 @@ TEST(ContribNormalization, QuantizedEmbeddings) {
   node.Constant(F32({}, {1})).Constant(F32({}, {2}));
   node.Constant(U8({}, {9})).Constant(U8({}, {8})).Absent();
   node.Constant(U8({}, {4})).Constant(U8({}, {4}));
-  // (1, 3) normalized is (-1, 1), times 2, plus (0, 2).
+  // The row (1, 3) is normalized to (-1, 1), then multiplied by 2, and (0, 2)
+  // is added.
   Expect(node.Run(), {1, 1, 2}, {-2, 4});
 }
 

@@ -27,9 +27,9 @@ Values RandomValues(std::mt19937& random, size_t count, double low,
   return values;
 }
 
-// Rows that are long enough for two reductions
-// (compiler/passes/split_searches.h) and shorter ones, with ties, infinities
-// and NaN.
+// The rows are long enough for two reductions
+// (compiler/passes/split_searches.h), or shorter, and have ties, infinities and
+// NaN.
 TEST(ArgReduce, RowsOfAnyLength) {
   std::mt19937 random(kSeed);
   for (const int64_t length : {5, 16, 40}) {
@@ -140,7 +140,7 @@ TEST(MaxUnpool, ShapeFollowsFromTheWindow) {
   node.Attribute({"kernel_shape", std::vector<int64_t>{3}});
   node.Attribute({"strides", std::vector<int64_t>{2}});
   node.Attribute({"pads", std::vector<int64_t>{1, 1}});
-  // (2 - 1) * 2 + 3 - 2
+  // The extent of the result is (2 - 1) * 2 + 3 - 2.
   ExpectNumbers(node.Run(), {F32({1, 1, 3}, {5, 0, 6})});
 }
 
@@ -204,8 +204,8 @@ TEST(Momentum, Nesterov) {
   node.Input(F32({1}, {2})).Input(F32({1}, {3})).Input(F32({1}, {4}));
   node.Attribute({"alpha", 0.5}).Attribute({"beta", 0.25});
   node.Attribute({"norm_coefficient", 0.5}).Attribute({"mode", "nesterov"});
-  // g = 0.5 * 2 + 3 = 4; v = 0.5 * 4 + 1 * 4 (T = 0: beta is 1) = 6;
-  // x = 2 - 0.1 * (4 + 0.5 * 6).
+  // The state is g = 0.5 * 2 + 3 = 4 and v = 0.5 * 4 + 1 * 4 (T = 0: beta is 1)
+  // = 6; x = 2 - 0.1 * (4 + 0.5 * 6).
   ExpectNumbers(node.Run(), {F32({1}, {1.3}), F32({1}, {6})});
 }
 
@@ -216,7 +216,7 @@ TEST(Adam, AdjustsTheRateAfterTheFirstStep) {
   node.Input(F32({1}, {1})).Input(F32({1}, {4}));
   node.Attribute({"alpha", 0.5}).Attribute({"beta", 0.75});
   node.Attribute({"epsilon", 0.0}).Attribute({"norm_coefficient_post", 0.5});
-  // v = 0.5 + 1.5; h = 3 + 2.25; rate = 0.1 * sqrt(0.25) / 0.5.
+  // The state is v = 0.5 + 1.5 and h = 3 + 2.25; rate = 0.1 * sqrt(0.25) / 0.5.
   ExpectNumbers(node.Run(), {F32({1}, {(2 - 0.1 * 2 / std::sqrt(5.25)) * 0.5}),
                              F32({1}, {2}), F32({1}, {5.25})});
 }
@@ -227,7 +227,7 @@ TEST(Adagrad, DecaysTheRate) {
   node.Input({DType::kF64, {1}, {1}}).Input({DType::kF64, {1}, {3}});
   node.Input({DType::kF64, {1}, {16}});
   node.Attribute({"decay_factor", 0.5}).Attribute({"epsilon", 1.0});
-  // rate = 0.5 / 2; h = 25; x = 1 - 0.25 * 3 / (5 + 1).
+  // The state is rate = 0.5 / 2 and h = 25; x = 1 - 0.25 * 3 / (5 + 1).
   ExpectNumbers(node.Run(),
                 {{DType::kF64, {1}, {0.875}}, {DType::kF64, {1}, {25}}});
 }
@@ -237,8 +237,9 @@ TEST(DeformConv, OffsetsMaskAndBias) {
   // The window has one element, so the result is the element that is read.
   node.Input(F32({1, 1, 2, 2}, {1, 2, 3, 4}));
   node.Constant(F32({1, 1, 1, 1}, {2}));
-  // First y offsets, then x offsets: the middle; half an element above the map;
-  // no offset; far away.
+  // The offsets are first those of y, then those of x. The four results read
+  // the middle, half an element above the map, a place without offset, and a
+  // place far away.
   node.Input(F32({1, 2, 2, 2}, {0.5, -0.5, 0, 9, 0.5, 0, 0, 9}));
   node.Input(F32({1}, {100}));
   node.Input(F32({1, 1, 2, 2}, {1, 1, 0.5, 1}));
@@ -468,7 +469,8 @@ TEST(Dft, OfASignalWhosePartsAreOpen) {
 TEST(Slice, OfNothingBackwardIsNothing) {
   OneNode node("Slice", 13);
   node.Input(F32({0, 2}, {}));
-  for (const double number : {1.0, -5.0, 0.0, -1.0})  // start, end, axis, step
+  // the operands are start, end, axis and step
+  for (const double number : {1.0, -5.0, 0.0, -1.0})
     node.Constant(I64({1}, {number}));
   ExpectNumbers(node.Run(), {F32({0, 2}, {})});
 }

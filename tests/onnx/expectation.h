@@ -27,11 +27,12 @@ namespace ember::tests {
 
 struct Expectation {
   int64_t cases = 0;
-  std::map<std::string, std::string> failures;  // case -> name of the stage
+  // for each failed case the name of the stage
+  std::map<std::string, std::string> failures;
   std::set<std::string> interpreted;
 };
 
-// Errors name the line that cannot be read.
+// Parses an expectation. Errors name the line that cannot be read.
 StatusOr<Expectation> ParseExpectation(std::string_view text);
 
 // Prints the text that ParseExpectation reads, with `comment` (one line) on

@@ -22,7 +22,8 @@ using onnx::TensorProto;
 using ::testing::HasSubstr;
 using Table = std::vector<std::vector<float>>;
 
-constexpr float kNever = -30;  // a log-probability
+// a log-probability so small that the token is never chosen
+constexpr float kNever = -30;
 
 // Makes the parts that all decoders have: inputs, and the growth of the past.
 // The caller computes `logits` from input_ids, position_ids, attention_mask and
@@ -43,7 +44,8 @@ ModelBuilder GptDecoder() {
   return m;
 }
 
-// The logits after a token are the token's row of the table.
+// Returns a decoder whose logits after a token are the token's row of the
+// table.
 GraphProto TableDecoder(const Table& table) {
   ModelBuilder m = GptDecoder();
   const auto size = static_cast<int64_t>(table.size());
@@ -55,7 +57,7 @@ GraphProto TableDecoder(const Table& table) {
   return m.graph();
 }
 
-// Token t is followed by (t + step) % size.
+// Returns a table in which token t is followed by (t + step) % size.
 Table Counting(int size, int step = 1) {
   Table table(static_cast<size_t>(size),
               std::vector<float>(static_cast<size_t>(size), 0));
@@ -64,7 +66,7 @@ Table Counting(int size, int step = 1) {
   return table;
 }
 
-// After each token come the same logits.
+// Returns a table with the same logits after each token.
 Table Always(const std::vector<float>& logits) {
   return Table(logits.size(), logits);
 }
@@ -80,7 +82,8 @@ void LogitsAround(ModelBuilder& m, const std::string& target, int vocabulary) {
   m.Node("Neg", {"square"}, {"logits"});
 }
 
-// The next token is the sum of the unmasked tokens and the position.
+// Returns a decoder whose next token is the sum of the unmasked tokens and the
+// position.
 GraphProto SummingDecoder(int vocabulary) {
   ModelBuilder m = GptDecoder();
   m.Node("ReduceMean", {"present_0"}, {"tokens"},
@@ -162,7 +165,8 @@ TEST(GreedySearch, PenalizesWhatTheRowHas) {
     node.Absent().Input(F32({1}, {2}));
     return node.Run();
   };
-  // The logits are 4 3/2 2.5 1, then 4/2 3/2 2.5 1, then 2 1.5 1.25 1.
+  // The logits are 4, 3/2, 2.5, 1 in the first step, then 4/2, 3/2, 2.5, 1,
+  // then 2, 1.5, 1.25, 1.
   ExpectNumbers(run({4, 3, 2.5, 1}, 1), {I32({1, 4}, {1, 0, 2, 0})});
   // Negative logits are multiplied by the penalty.
   ExpectNumbers(run({-1, -1.5, -1.75, -5}, 3), {I32({1, 4}, {3, 0, 1, 2})});
@@ -193,8 +197,8 @@ TEST(GreedySearch, TakesMasksOfTheVocabulary) {
 TEST(GreedySearch, FeedsPositionsMaskAndPast) {
   Generation node("GreedySearch", SummingDecoder(32), 30, 31);
   node.Prompt({2, 3}, {31, 1, 2, 1, 1, 1}).Input(I32({1}, {6}));
-  // 1 + 2 + 1, 1 + 2 + 4 + 2, …: padding is counted neither as a token nor as a
-  // position.
+  // The tokens are 1 + 2 + 1, 1 + 2 + 4 + 2, …: padding is counted neither as a
+  // token nor as a position.
   ExpectNumbers(node.Run(),
                 {I32({2, 6}, {31, 1, 2, 4, 9, 19, 1, 1, 1, 5, 11, 23})});
   Generation masked("GreedySearch", SummingDecoder(32), 30, 31);
@@ -253,7 +257,7 @@ TEST(Sampling, TakesTheBestWhereNothingElseIsLeft) {
 }
 
 TEST(Sampling, DrawsByProbabilityAmongWhatIsKept) {
-  // Probabilities are .1 .2 .3 .4. From the smallest on, tokens are dropped
+  // The probabilities are .1 .2 .3 .4. From the smallest on, tokens are dropped
   // while their sum is at most 1 - .6.
   constexpr int kRows = 2048;
   for (const int seed : {-1, 7}) {
@@ -278,7 +282,7 @@ TEST(Sampling, DrawsByProbabilityAmongWhatIsKept) {
       }
       same += tokens[1] == tokens[2] ? 1 : 0;
     }
-    // Expected are 4/7 and 25/49, within 5 standard deviations.
+    // The expected shares are 4/7 and 25/49, within 5 standard deviations.
     const double spread = 5 * std::sqrt(kRows * 0.25);
     for (const auto& count : counts)
       EXPECT_NEAR(count[3], kRows * 4.0 / 7, spread);
@@ -286,8 +290,9 @@ TEST(Sampling, DrawsByProbabilityAmongWhatIsKept) {
   }
 }
 
-// Draws as std::uniform_real_distribution does from the minimal standard
-// generator: from two of its numbers, counted from 0, the lower half first.
+// Draws numbers as std::uniform_real_distribution does from the minimal
+// standard generator: each from two of its numbers, counted from 0, the lower
+// half first.
 class Uniform {
  public:
   explicit Uniform(uint32_t seed) : generator_(seed) {}
@@ -338,8 +343,8 @@ TEST(Sampling, FlattensByTemperature) {
   EXPECT_NEAR(ones, 32, 20);
 }
 
-// 0 → 1 (.6) or 2 (.4). The end follows 1 with .5 and 2 with .9. Token 4 is the
-// end.
+// Returns a table in which token 0 is followed by 1 (.6) or 2 (.4). The end
+// follows 1 with .5 and 2 with .9. Token 4 is the end.
 Table Fork() {
   return {Logs({0, .6, .4, 0, 0}), Logs({.3, .2, 0, 0, .5}),
           Logs({.1, 0, 0, 0, .9}), Always({0, 0, 0, 0, 0})[0],
@@ -371,7 +376,7 @@ TEST(BeamSearch, FindsWhatGreedySearchMisses) {
                   {I32({1, 2, 6}, {0, 2, 3, 3, 3, 3, 0, 1, 3, 3, 3, 3}),
                    F32({1, 2}, {std::log(.36), std::log(.3)})});
   }
-  // One beam makes it a greedy search: 0 1, and the end.
+  // One beam makes the search greedy: it finds 0 1, and the end.
   Generation greedy = Beams(TableDecoder(Fork()), 6, 1, 1, 0);
   ExpectNumbers(greedy.Run(), {I32({1, 1, 6}, {0, 1, 3, 3, 3, 3}),
                                F32({1, 1}, {std::log(.3)})});
@@ -418,10 +423,10 @@ TEST(BeamSearch, PromptsOfABatchAreApart) {
 }
 
 TEST(BeamSearch, PastsFollowTheirBeams) {
-  // 0 1 is better than 0 6. Then 0 1 2 is one of many (.56), and 0 6 7 is at
-  // the end of the vocabulary (.72), so the beams change places. The token
-  // after 0 1 2 is the sum of all tokens and the position, 5, if the beam's
-  // past moved with it.
+  // In the first step 0 1 is better than 0 6. Then 0 1 2 is one of many (.56),
+  // and 0 6 7 is at the end of the vocabulary (.72), so the beams change
+  // places. The token after 0 1 2 is the sum of all tokens and the position, 5,
+  // if the beam's past moved with it.
   Generation node("BeamSearch", SummingDecoder(8), 62, 63, 1);
   node.Subgraph("init_decoder",
                 TableDecoder(Table(8, Logs({0, .52, 0, 0, 0, 0, .48, 0}))));
@@ -430,8 +435,9 @@ TEST(BeamSearch, PastsFollowTheirBeams) {
   ExpectNumbers(node.Run(), {I32({1, 2, 4}, {0, 6, 7, 7, 0, 1, 2, 5})});
 }
 
-// The encoder passes on the tokens that are not padding, as the keys of cross
-// attention. The next token is the sum of these and of all tokens so far.
+// Makes an encoder and a decoder. The encoder passes on the tokens that are not
+// padding, as the keys of cross attention. The next token is the sum of these
+// and of all tokens so far.
 TEST(BeamSearch, RunsTheEncoderOnce) {
   constexpr int kStart = 1, kPad = 2, kVocabulary = 32;
   const std::vector<int64_t> inner = {1, 3};

@@ -19,7 +19,7 @@
 #include "tests/onnx/testing/mutate_model.h"
 #include "third_party/onnx/onnx.pb.h"
 
-// Defined by libFuzzer or by //bazel:fuzz_main.
+// Mutates bytes. The function is defined by libFuzzer or by //bazel:fuzz_main.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace ember::tests {

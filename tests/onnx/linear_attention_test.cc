@@ -20,8 +20,8 @@ struct Problem {
   std::string rule;
   int steps;
   bool past;
-  int decays;  // per head: 1 or kKeys
-  int betas;   // 1 or kHeads
+  int decays;  // number of decays per head: 1 or kKeys
+  int betas;   // number of betas: 1 or kHeads
 };
 
 struct Data {

@@ -73,7 +73,8 @@ TEST(Linear, OneScoreForTwoClasses) {
 }
 
 TEST(Linear, Probit) {
-  // Φ⁻¹(0.975) = 1.96 within the error of the approximation.
+  // The expected result is Φ⁻¹(0.975) = 1.96 within the error of the
+  // approximation.
   MlNode node("LinearRegressor");
   node.Set("coefficients", Floats{1})
       .Set("post_transform", "PROBIT")
@@ -87,11 +88,14 @@ TEST(Linear, Probit) {
 }
 
 TEST(SupportVectors, KernelsOfTheRegressor) {
-  // x = (1, 2), vectors (1, 0) and (0, 1), coefficients 1 and 10, rho 0.5.
+  // The operands are x = (1, 2), vectors (1, 0) and (0, 1), coefficients 1 and
+  // 10, rho 0.5.
   const std::pair<const char*, float> kCases[] = {
-      {"LINEAR", 21.5f},                   // 1 + 20
-      {"POLY", 0.5f + 2.25f + 10 * 4.0f},  // (0.5·1 + 1)², (0.5·2 + 1)²
-      {"RBF", 0.5f + std::exp(-2.f) + 10 * std::exp(-1.f)},  // d² = 4, 2
+      {"LINEAR", 21.5f},  // the products are 1 and 2, so the sum is 1 + 20
+      // the powers are (0.5·1 + 1)² and (0.5·2 + 1)²
+      {"POLY", 0.5f + 2.25f + 10 * 4.0f},
+      // the squared distances d² are 4 and 2
+      {"RBF", 0.5f + std::exp(-2.f) + 10 * std::exp(-1.f)},
       {"SIGMOID", 0.5f + std::tanh(1.5f) + 10 * std::tanh(2.f)},
   };
   for (const auto& [kernel, expected] : kCases) {
@@ -117,8 +121,8 @@ TEST(SupportVectors, OneClass) {
   ExpectResult<float>(node, 0, {3, 1}, {1, -1, -1});
 }
 
-// There is one vector per class, on the axes. The score of pair (i, j) is k(i)
-// · c[j-1][i] + k(j) · c[i][j] + rho.
+// Returns a classifier of three classes. There is one vector per class, on the
+// axes. The score of pair (i, j) is k(i) · c[j-1][i] + k(j) · c[i][j] + rho.
 MlNode ThreeClasses() {
   MlNode node("SVMClassifier", 1, 2);
   node.Set("vectors_per_class", Ints{1, 1, 1})
@@ -132,8 +136,8 @@ MlNode ThreeClasses() {
 
 TEST(SupportVectors, ClassifierVotesOverPairs) {
   MlNode node = ThreeClasses();
-  // Row (3, 1, 0): 0-1: 3·1 - 1 = 2; 0-2: 3·3 - 0 + 0.5 = 9.5; 1-2: 4.
-  // Row (0, 0, 2): 0, 0.5 - 4 = -3.5, -8.
+  // The scores of row (3, 1, 0) are, for pair 0-1: 3·1 - 1 = 2; 0-2: 3·3 - 0 +
+  // 0.5 = 9.5; 1-2: 4. Those of row (0, 0, 2) are 0, 0.5 - 4 = -3.5 and -8.
   ExpectResult<float>(node, 1, {2, 3}, {2, 9.5, 4, 0, -3.5, -8});
   ExpectResult<int64_t>(node, 0, {2}, {10, 30});
 }
@@ -269,7 +273,7 @@ TEST(Tables, OneHotEncoder) {
 }
 
 TEST(Tables, LabelEncoderOfManyKeys) {
-  // Few, consecutive, and scattered keys.
+  // The keys are few, consecutive, or scattered.
   for (const Ints& keys :
        {Ints{4, -1, 8}, Ints{3, 4, 5, 6, 7, 8, 9}, Ints{40, -9, 7, 90, 8, 11},
         Ints{INT64_MIN, 7, INT64_MAX, 0, 1, 2, -5, 100, 70}}) {
@@ -290,7 +294,7 @@ TEST(Tables, LabelEncoderOfManyKeys) {
 }
 
 TEST(Tables, LabelEncoderOfFloats) {
-  // The last one of equal keys counts; NaN is a key.
+  // If keys are equal, the last one counts; NaN is a key.
   MlNode node("LabelEncoder", 4);
   node.Set("keys_floats", Floats{1, kNan, -0.0, 2.5, 7, 8, 9, 1})
       .Set("values_int64s", Ints{1, 2, 3, 4, 5, 6, 7, 8})

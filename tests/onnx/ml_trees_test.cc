@@ -20,7 +20,8 @@ using ::testing::HasSubstr;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// A tree of depth 2: x0 `mode` 1 ? (x1 `mode` 2 ? leaf 2 : leaf 3) : leaf 4.
+// Returns a tree of depth 2: x0 `mode` 1 ? (x1 `mode` 2 ? leaf 2 : leaf 3) :
+// leaf 4.
 MlNode TwoLevels(const std::string& operator_name, const std::string& mode,
                  const std::string& vote, int outputs) {
   MlNode node(operator_name, 3, outputs);
@@ -38,7 +39,7 @@ MlNode TwoLevels(const std::string& operator_name, const std::string& mode,
 
 TEST(Trees, ModesOfBranches) {
   const std::pair<const char*, std::vector<float>> kCases[] = {
-      // Rows (0, 2) (1, 3) (2, 0) (1, 1)
+      // The results are those of the rows (0, 2), (1, 3), (2, 0) and (1, 1).
       {"BRANCH_LEQ", {10, 20, 30, 10}}, {"BRANCH_LT", {20, 30, 30, 30}},
       {"BRANCH_GTE", {30, 10, 20, 20}}, {"BRANCH_GT", {30, 30, 20, 30}},
       {"BRANCH_EQ", {30, 20, 30, 20}},  {"BRANCH_NEQ", {20, 30, 10, 30}},
@@ -75,7 +76,7 @@ TEST(Trees, MissingValuesAndMixedModes) {
   ExpectResult<float>(node, 0, {4, 1}, {20, 10, 30, 10});
 }
 
-// Two trees that are leaves, with votes for targets 0 and 2 of 3.
+// Returns two trees that are leaves, with votes for targets 0 and 2 of 3.
 MlNode Leaves(const char* aggregate) {
   MlNode node("TreeEnsembleRegressor");
   node.Set("nodes_treeids", Ints{0, 1})
@@ -114,7 +115,7 @@ TEST(Trees, Aggregates) {
 }
 
 TEST(Trees, ThresholdsAndWeightsOfDoubles) {
-  // Rounded to f32, the threshold would equal the value.
+  // The threshold is an f64: rounded to f32, it would equal the value.
   MlNode node("TreeEnsembleRegressor");
   node.Set("nodes_treeids", Ints{0, 0, 0})
       .Set("nodes_nodeids", Ints{0, 1, 2})
@@ -167,7 +168,7 @@ TEST(Trees, VotesForTheFirstOfTwoClassesAreTheSecondsScore) {
   MlNode positive = make({0.25, 0.5, 0.75}, "NONE");
   ExpectResult<int64_t>(positive, 0, {3}, {8, 8, 9});
   ExpectResult<float>(positive, 1, {3, 2}, {0.75, 0.25, 0.5, 0.5, 0.25, 0.75});
-  // Other weights are margins.
+  // If some weights are not positive, they are margins.
   MlNode margin = make({-1, 0, 2}, "NONE");
   ExpectResult<int64_t>(margin, 0, {3}, {8, 8, 9});
   ExpectResult<float>(margin, 1, {3, 2}, {1, -1, 0, 0, -2, 2});
@@ -175,8 +176,8 @@ TEST(Trees, VotesForTheFirstOfTwoClassesAreTheSecondsScore) {
   ExpectResult<float>(logistic, 1, {3, 2}, {0.75, 0.25, 0.5, 0.5, 0.25, 0.75});
 }
 
-// Opset 5: x0 in {1, 4, 9} ? (x1 < 3 ? 10 : 20) : 30, and a tree that is a
-// leaf for target 1.
+// The tree of opset 5 is x0 in {1, 4, 9} ? (x1 < 3 ? 10 : 20) : 30. A second
+// tree is a leaf for target 1.
 TEST(Trees, EnsembleWithMembers) {
   MlNode node("TreeEnsemble", 5);
   node.SetTensor<float>("nodes_splits", TensorProto::FLOAT, {0, 3, 0})

@@ -22,7 +22,7 @@ namespace ember::tests {
 
 class OneNode {
  public:
-  // The node has `outputs` results, all of which are outputs of the model.
+  // Makes a node with `outputs` results, all of which are outputs of the model.
   OneNode(const std::string& op_type, int opset, int outputs = 1,
           const std::string& domain = "");
 
@@ -30,7 +30,7 @@ class OneNode {
   // symbolic: s0, s1 … by their position in the shape. So do dims of -2, each
   // with a name of its own.
   OneNode& Input(const Numbers& value, std::vector<int64_t> declared = {});
-  // Does the same for strings.
+  // Adds the next operand, which consists of strings and is given at run time.
   OneNode& Strings(std::vector<int64_t> dims, std::vector<std::string> values,
                    std::vector<int64_t> declared = {});
   // Adds the next operand as an initializer, which is known at compile time.

@@ -82,9 +82,9 @@ TEST(OpenDims, WhatDoesNotBroadcastIsAnError) {
   EXPECT_THAT(std::string(results.status().message()), HasSubstr("must be"));
 }
 
-// Found by random models with seed 415640277: two dims, one of which only the
-// data decides, were taken to be equal, and were not compared if only the
-// result's dims are asked for.
+// The case was found by random models with seed 415640277: two dims, one of
+// which only the data decides, were taken to be equal, and were not compared if
+// only the result's dims were used.
 TEST(OpenDims, WhatOnlyDataTellsIsComparedWhereOnlyDimsAreAskedFor) {
   for (const int64_t count : {1, 3}) {
     for (const bool equal : {true, false}) {
@@ -110,7 +110,8 @@ TEST(OpenDims, WhatOnlyDataTellsIsComparedWhereOnlyDimsAreAskedFor) {
 }
 
 TEST(OpenDims, BroadcastDimsMeetAgain) {
-  // (a + b) + a, where the rows of a and the columns of b are repeated.
+  // The model is (a + b) + a, where the rows of a and the columns of b are
+  // repeated.
   OneNode node("Add", 17);
   const Numbers a = Counted({1, 3}), b = Counted({2, 1}, 100);
   Open(Open(node, a), b);
@@ -134,12 +135,13 @@ TEST(OpenDims, ChannelsOfConvolutionsFollowFromTheWeights) {
   OneNode node("Conv", 17);
   Open(node, Counted({1, 2, 3}));
   node.Constant(F32({1, 2, 2}, {1, 1, 1, -1})).Constant(F32({1}, {0.5}));
-  // 1 + 2 + 4 - 5, 2 + 3 + 5 - 6
+  // The results are 1 + 2 + 4 - 5 and 2 + 3 + 5 - 6, plus the bias of 0.5.
   ExpectNumbers(node.Run(), {F32({1, 1, 2}, {2.5, 4.5})});
   OneNode transposed("ConvTranspose", 17);
   Open(transposed, Counted({1, 2, 2}));
   transposed.Constant(F32({2, 1, 2}, {1, 2, 3, 4}));
-  // 1 * 1 + 3 * 3, 1 * 2 + 3 * 4 + 2 * 1 + 4 * 3, 2 * 2 + 4 * 4
+  // The results are 1 * 1 + 3 * 3, 1 * 2 + 3 * 4 + 2 * 1 + 4 * 3, and 2 * 2 + 4
+  // * 4.
   ExpectNumbers(transposed.Run(), {F32({1, 1, 3}, {10, 28, 20})});
   OneNode grouped("Conv", 17);
   Open(grouped, Counted({1, 2, 2}));
@@ -359,7 +361,7 @@ TEST(OpenDims, AnExtentThatWouldBeALongExpression) {
 }
 
 TEST(OpenDims, HeadsOfAttentionMayBeOpen) {
-  // One head of 4 numbers. The scores are 1 / sqrt(4) * 2 and 0.
+  // There is one head of 4 numbers. The scores are 1 / sqrt(4) * 2 and 0.
   OneNode node("Attention", 23);
   Open(node, F32({1, 1, 1, 4}, {2, 0, 0, 0}));
   Open(node, F32({1, 1, 2, 4}, {1, 0, 0, 0, 0, 0, 0, 0}));

@@ -180,7 +180,8 @@ TEST(Pooling, AverageWithCeilModeAndIncludedPadding) {
   Expect(o.Run(), {1, 1, 2}, {4, 7});
 }
 
-// MaxPool gives the index of the first NaN of a window, whose value is NaN.
+// The result is the index of the first NaN of each window, as the window's
+// maximum is NaN.
 TEST(Pooling, IndicesOfNan) {
   OneOperator o;
   o.Input({{1, 1, 6}, {1, NAN, NAN, 3, 5, 2}});
@@ -277,7 +278,7 @@ TEST(Resize, NearestModesRoundHalvesAsNamed) {
     o.Input({{3}, {0, 1, 2}});
     o.model().Floats("roi", {0}, {});
     o.model().Floats("scales", {1}, {2});
-    // Positions 0, .5, 1, 1.5, 2, 2.5.
+    // The positions are 0, .5, 1, 1.5, 2, 2.5.
     o.model().Node("Resize", {"x0", "roi", "scales"}, {"y"},
                    {{"coordinate_transformation_mode", "asymmetric"},
                     {"nearest_mode", mode}});
@@ -316,7 +317,7 @@ TEST(Resize, LinearAtTheEdgeIsTheElement) {
   EXPECT_EQ(resized->values, y);
 }
 
-// 0.01 is a float in ONNX: 0.00999999978.
+// The default 0.01 is a float in ONNX: 0.00999999978.
 TEST(Attributes, DefaultsAreFloats) {
   ModelBuilder m;
   m.Input("x", {1}, onnx::TensorProto::DOUBLE);
@@ -373,7 +374,8 @@ TEST(CarriedTypes, Fp8RoundsAndSaturates) {
   Expect(o.Run(), {5}, {0.46875, 448, -448, 0.0078125, 16});
 }
 
-// 8-bit floats that have a DType, and one that is carried as bytes.
+// The types are 8-bit floats that have a DType, and one that is carried as
+// bytes.
 TEST(Float8, RoundsAndSaturatesOrNot) {
   const float infinity = INFINITY;
   struct Case {
@@ -477,7 +479,7 @@ TEST(Sampling, Col2ImAddsOverlaps) {
   o.model().Integers("image", {3});
   o.model().Integers("block", {2});
   o.model().Node("Col2Im", {"x0", "image", "block"}, {"y"});
-  // Blocks (1, 10) at 0 and (2, 20) at 1.
+  // The blocks are (1, 10) at 0 and (2, 20) at 1.
   Expect(o.Run(), {1, 1, 3}, {1, 12, 20});
 }
 
@@ -540,7 +542,8 @@ TEST(Dynamic, OneModuleForSeveralExtents) {
   }
 }
 
-// No function of the compiler may recurse once per node.
+// Chains of many nodes compile only if no function of the compiler recurses
+// once per node.
 TEST(Compile, LongChains) {
   ModelBuilder m;
   m.Input("x", {2});

@@ -29,7 +29,8 @@ TEST(RandomUniform, IsPhilox) {
   OneNode node("RandomUniform", 22);
   node.Attribute({"seed", 0.0});
   node.Attribute({"shape", std::vector<int64_t>{3}});
-  // The upper 24 bits of the first word of counters 0, 1 and 2.
+  // The expected values are the upper 24 bits of the first word of counters 0,
+  // 1 and 2.
   ExpectNumbers(node.Run(),
                 {F32({3}, {0x6627e8 / 16777216.0, 0.97224116, 0.01944941})},
                 1e-7);

@@ -40,7 +40,7 @@ void Rescale(Values& weights, int directions, int units,
   }
 }
 
-// Computes one sequence in one direction.
+// Computes the recurrence for one sequence in one direction.
 class Sequence {
  public:
   Sequence(const Problem& p, const Data& data, int direction, int row)
@@ -63,8 +63,8 @@ class Sequence {
     per_direction_ = functions_.size() / static_cast<size_t>(p.directions());
   }
 
-  // Index in [directions, batch, hidden], or in the layout with the batch
-  // first.
+  // Returns the index of a state in [directions, batch, hidden], or in the
+  // layout with the batch first.
   int StateIndex(int j) const {
     const int row = p_.layout == 0 ? direction_ * p_.batch + row_
                                    : row_ * p_.directions() + direction_;
@@ -79,7 +79,8 @@ class Sequence {
 
   void Run(Values& y) {
     const int length = p_.lengths.empty() ? p_.steps : p_.lengths[row_];
-    // The specification does not say; ONNX Runtime's state is then zero.
+    // For an empty sequence the specification does not define the state; ONNX
+    // Runtime's is then zero.
     if (length == 0 && p_.steps > 0)
       states_.assign(states_.size(), Values(p_.hidden));
     for (int i = 0; i < length; ++i) {

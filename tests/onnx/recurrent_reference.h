@@ -31,31 +31,33 @@ struct Problem {
   int steps = 4, batch = 3, input = 2, hidden = 3;
   int layout = 0;
   bool bias = true, initial = true, peepholes = false;
-  std::vector<int> lengths = {};  // empty: the operand is left out
+  // lengths of the sequences; empty: the operand is left out
+  std::vector<int> lengths = {};
   std::vector<std::string> names = {};
   Values alphas = {}, betas = {};
-  // Functions that the names mean, for all directions.
+  // The functions that the activations' names mean, for all directions.
   std::vector<Function> functions = {};
   double clip = 0;
   bool input_forget = false, linear = false;
-  bool quantized = false;  // DynamicQuantizeLSTM with one sequence
+  bool quantized = false;  // true: DynamicQuantizeLSTM with one sequence
   DType type = DType::kF32;
   bool known_weights = true;
-  bool open_dims = false;  // steps and batch of X are open
+  // true: the number of steps and the batch of X are open
+  bool open_dims = false;
 
   int directions() const { return direction == "bidirectional" ? 2 : 1; }
   int gates() const { return op == "LSTM" ? 4 : op == "GRU" ? 3 : 1; }
   size_t states() const { return op == "LSTM" ? 2 : 1; }
 };
 
-// Values are multiples of 1/64, which all float types represent. Quantized
-// weights are multiples of their scales.
+// The operands' values. They are multiples of 1/64, which all float types
+// represent. Quantized weights are multiples of their scales.
 struct Data {
   explicit Data(const Problem& p);
   Values x, w, r, b, peepholes, initial[2];
 };
 
-// Scales of quantized weights, by direction and unit.
+// Returns the scale of quantized weights, by direction and unit.
 double WeightScale(int direction, int unit);
 double RecurrenceScale(int direction, int unit);
 

@@ -113,7 +113,8 @@ Numbers QuantizedWeights(const Values& values, int directions, int units,
   return result;
 }
 
-// W has one scale per direction and a zero point, R has scales per column.
+// Makes a DynamicQuantizeLSTM. W has one scale per direction and a zero point,
+// R has scales per column.
 OneNode MakeQuantizedNode(const Problem& p) {
   const Data data(p);
   const int directions = p.directions(), units = 4 * p.hidden;
@@ -289,7 +290,7 @@ TEST(Recurrent, EveryActivation) {
   }
 }
 
-// Only functions with a parameter take one from the list, in order.
+// Only activations with a parameter take one from the list, in order.
 TEST(Lstm, ParametersOfActivationsInBothDirections) {
   const Function hard = [](double x) {
     return std::clamp(0.25 * x + 0.5, 0.0, 1.0);
@@ -324,7 +325,7 @@ TEST(Recurrent, ResultsThatAreNotAskedFor) {
   }
 }
 
-// The initial states do not change.
+// Without steps the initial states do not change.
 TEST(Recurrent, NoSteps) {
   for (const char* op : kOperators) Check({.op = op, .steps = 0});
 }
@@ -343,7 +344,7 @@ TEST(Recurrent, Errors) {
   ExpectError({.op = "RNN", .names = {"Cosine"}}, "found 'Cosine'");
   Problem p = {.op = "RNN"};
   OneNode node = MakeNode(p);
-  node.node().mutable_attribute(0)->set_i(5);  // hidden_size
+  node.node().mutable_attribute(0)->set_i(5);  // sets the attribute hidden_size
   const auto results = node.Run();
   ASSERT_FALSE(results.ok());
   EXPECT_NE(results.status().message().find("W (input 1): expected shape"),

@@ -125,7 +125,7 @@ TEST(FirstForms, UpsampleOfHeightAndWidth) {
   OneNode node("Upsample", 1);
   node.Input(F32({1, 1, 1, 2}, {1, 2}));
   node.Attribute({"height_scale", 2.0}).Attribute({"width_scale", 1.5});
-  // floor(j / 1.5) for j = 0, 1, 2
+  // The columns that are read are floor(j / 1.5) for j = 0, 1, 2.
   ExpectNumbers(node.Run(), {F32({1, 1, 2, 3}, {1, 1, 2, 1, 1, 2})});
 }
 

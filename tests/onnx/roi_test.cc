@@ -16,7 +16,7 @@ using Values = std::vector<double>;
 constexpr unsigned kSeed = 4711;
 constexpr int kChannels = 2, kHeight = 6, kWidth = 5;
 
-// One feature map [height, width].
+// A feature map [height, width].
 struct Map {
   const double* values;
   double At(int y, int x) const { return values[y * kWidth + x]; }

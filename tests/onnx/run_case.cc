@@ -157,9 +157,9 @@ std::string Sanitized(const std::string& text) {
   return result.substr(0, 160);
 }
 
-// Some cases pass shapes, axes and the like as inputs, which must be known at
-// compile time here. Exactly those are compiled in, with the values of the data
-// set.
+// Imports the case's model. Some cases pass shapes, axes and the like as
+// inputs, which must be known at compile time here. Exactly those are compiled
+// in, with the values of the data set.
 StatusOr<graph::Graph> Import(const TestCase& test_case, const std::string& set,
                               onnx::ImportOptions options,
                               std::set<std::string>& frozen) {
@@ -324,7 +324,8 @@ CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
 std::string ReasonOf(const CaseResult& result) {
   if (result.stage == Stage::kMismatch) return "results differ";
   std::string message = result.message;
-  // "model 'x': N unsupported operators: A (node …), B (nodes …)" → "A, B".
+  // Shortens the message "model 'x': N unsupported operators: A (node …), B
+  // (nodes …)" to "A, B".
   if (result.stage == Stage::kUnsupported) {
     const size_t list =
         message.find(": ", message.find(" unsupported operator"));

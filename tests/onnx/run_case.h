@@ -15,7 +15,7 @@ namespace ember::tests {
 struct RunOptions {
   std::string device = "cpu";
   int64_t threads = 1;
-  std::string tier = "auto";  // see tools/lib/tier.h
+  std::string tier = "auto";  // name of a tier, see tools/lib/tier.h
   tools::KernelCheckFlags checks;
 };
 
@@ -35,15 +35,15 @@ std::string_view StageName(Stage stage);
 
 struct CaseResult {
   Stage stage = Stage::kPassed;
-  std::string message;  // one line; empty if passed
-  // Help that the case needed beyond the file, which shows how much a pass is
-  // worth. Number of inputs (shapes, axes …) whose values had to be compiled
-  // in:
+  std::string message;  // one line; empty if the case passed
+  // Number of inputs (shapes, axes …) whose values had to be compiled in. This
+  // field and the next one are help that the case needed in addition to the
+  // file; they show how much a pass is worth.
   int frozen_inputs = 0;
   // True if open dims of the file had to be pinned to those of the data set.
   bool pinned = false;
   // Number of calls of dispatches; how many of them a device that is not the
-  // host ran, and how many a kernel ran (on whichever device) instead of the
+  // host ran, and how many a kernel ran (on whichever device), not the
   // interpreter.
   int64_t calls = 0, device_calls = 0, kernel_calls = 0;
   // True if only types and shapes are compared, as the results are random.
@@ -65,9 +65,9 @@ Status PinShapes(const std::string& model, const std::string& set,
 CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
                           unsigned timeout_seconds);
 
-// Returns what the result has in common with others: the missing operators, or
-// the message without the parts that differ from case to case (names in quotes,
-// numbers).
+// Returns the reason of a result, by which results are grouped: the missing
+// operators, or the message without the parts that differ from case to case
+// (names in quotes, numbers).
 std::string ReasonOf(const CaseResult& result);
 
 }  // namespace ember::tests

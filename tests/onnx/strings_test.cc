@@ -34,7 +34,7 @@ TensorProto StringsProto(const std::vector<int64_t>& dims, const Texts& texts) {
   return proto;
 }
 
-// Expects that the only result has these strings.
+// Expects that the node's only result has these strings.
 void ExpectTexts(OneNode& node, const std::vector<int64_t>& dims,
                  const Texts& texts) {
   const auto results = node.RunTensors();

@@ -18,7 +18,8 @@
 namespace ember::tests {
 namespace {
 
-// Calls of a dispatch that are kept: loops make many.
+// Largest number of calls of a dispatch whose operands are kept: loops make
+// many.
 constexpr size_t kMaxCalls = 3;
 
 bool AreEqual(const std::vector<vm::Tensor>& a,
@@ -51,7 +52,8 @@ double Error(const std::vector<vm::Tensor>& got,
   return largest;
 }
 
-// Provides no kernels, as the test installs them, but the JIT's oracle.
+// A provider of the JIT's oracle. It provides no kernels, as the test installs
+// them.
 class NoProvider : public vm::KernelProvider {
  public:
   void RequestKernel(const vm::KernelRequest&,
@@ -65,8 +67,8 @@ class NoProvider : public vm::KernelProvider {
 
 }  // namespace
 
-// Records the requests. Its kernels keep the operands of the first calls and
-// run tier 0.
+// A provider that records the requests. Its kernels keep the operands of the
+// first calls and run tier 0.
 class MiscompiledModel::Capture final : public vm::KernelProvider {
  public:
   explicit Capture(std::vector<Subject>& subjects) : subjects_(subjects) {}
@@ -253,8 +255,8 @@ Trial MiscompiledModel::Try(size_t dispatch, loops::MutantKind kind,
                  wrong.ok() ? Error(*wrong, subject.right[call]) : INFINITY);
   }
   if (trial.error == 0) return trial;
-  // Differences up to this multiple of a correct kernel's difference from tier
-  // 0 count as rounding.
+  // Largest ratio of a difference to a correct kernel's difference from tier 0
+  // for which the difference counts as rounding.
   constexpr double kAsFar = 16;
   trial.outcome = MiscompileOutcome::kRounding;
   if (trial.error <= kAsFar * std::max(subject.noise, 0x1p-24)) return trial;

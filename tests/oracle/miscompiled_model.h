@@ -27,20 +27,22 @@
 namespace ember::tests {
 
 enum class MiscompileOutcome : uint8_t {
-  kNoPlace,     // the nest has none for the kind
-  kRefused,     // the verifier found no proof of bounds, or the compiler
-                // declined: it would never have run
-  kEquivalent,  // it gives bit for bit what the right kernel gives
-  kRounding,    // it differs no more than right kernels do
-  kCaught,      // no caller saw a wrong result, and the kernel was withdrawn
+  kNoPlace,  // the nest has no place for this kind of mistake
+  // The verifier found no proof of bounds, or the compiler declined, so the
+  // kernel would never have run.
+  kRefused,
+  // the kernel's results are bit for bit those of the right kernel
+  kEquivalent,
+  kRounding,  // the kernel's results differ no more than right kernels' do
+  kCaught,    // no caller received a wrong result, and the kernel was withdrawn
   kMissed
 };
 
 struct Trial {
   MiscompileOutcome outcome = MiscompileOutcome::kNoPlace;
-  std::string what;    // was changed
-  std::string reason;  // why it was withdrawn
-  double error = 0;    // largest, relative to the size of results
+  std::string what;    // text about the part of the nest that was changed
+  std::string reason;  // reason why the kernel was withdrawn
+  double error = 0;    // largest error, relative to the size of results
 };
 
 class MiscompiledModel {
@@ -66,23 +68,26 @@ class MiscompiledModel {
   struct Subject {
     size_t group = 0;
     vm::KernelRequest request;
-    std::vector<std::vector<int64_t>> parameters;  // for each call
+    // values of the parameters in each call
+    std::vector<std::vector<int64_t>> parameters;
     std::vector<tools::CallOperands> calls;
     // Results of the correct kernel for each call.
     std::vector<std::vector<vm::Tensor>> right;
-    double noise = 0;  // its difference from tier 0, as in Trial::error
+    // the correct kernel's difference from tier 0, as in Trial::error
+    double noise = 0;
   };
   class Capture;
 
   StatusOr<std::unique_ptr<vm::Kernel>> Build(
       const Subject& subject, const loops::LoopNest& nest) const;
-  // Returns the outputs. Their memory is filled with values that no kernel
-  // stores.
+  // Runs a kernel on the operands of a call and returns the outputs. Their
+  // memory is filled before with values that no kernel stores.
   StatusOr<std::vector<vm::Tensor>> RunOn(const Subject& subject, size_t call,
                                           const vm::Kernel* kernel) const;
   Status Prepare(Subject& subject);
   struct Visible {
-    bool is_right = true;  // all results that callers got are correct
+    // true: all results that callers received are correct
+    bool is_right = true;
     std::vector<std::string> reasons;
   };
   Visible RunWith(size_t group, std::unique_ptr<vm::Kernel> kernel);

@@ -46,7 +46,8 @@ TEST_F(MiscompilesTest, RightKernelsStay) {
   }
 }
 
-// Sanitizers make everything many times slower.
+// Fewer kernels are tried under sanitizers, which make everything many times
+// slower.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
     !defined(__OPTIMIZE__)
 constexpr uint64_t kMiscompiles = 24;

@@ -34,7 +34,7 @@ TEST(RandomKernelsTest, RightKernelsStay) {
     request.tier = 1 + static_cast<int>(seed % 2);
     if (request.tier == 2) request.parameters = c.parameters;
     const auto kernel = jit::BuildKernel(request, **compiler, nullptr);
-    if (!kernel.ok()) continue;  // declined
+    if (!kernel.ok()) continue;  // the compiler declined
     const auto plan = vm::Plan::Make(c.dispatch, c.parameters, {});
     ASSERT_TRUE(plan.ok()) << plan.status().ToString();
     auto zero = c.MakeBuffers(), compiled = c.MakeBuffers();

@@ -39,10 +39,11 @@ namespace fs = std::filesystem;
 struct PathCase {
   std::string name;  // name of the case
   std::string path;  // "@" at the beginning means the folder
-  char data;         // external data of a model in the folder
-  char cache;        // the kernel cache's folder
-  char write;        // a file that is written
-  char load;         // a module
+  // answer of the location of external data of a model in the folder
+  char data;
+  char cache;  // answer of the kernel cache's folder
+  char write;  // answer of a file that is written
+  char load;   // answer of a module that is loaded
 };
 
 constexpr std::string_view kSecret = "nobody may read this";
@@ -119,7 +120,7 @@ std::vector<PathCase> Cases() {
     return path + "/a";
   }();
   return {
-      // Plain paths.
+      // The next rows are plain paths.
       {"a file", "@/a", 'y', 'n', 'y', 'y'},
       {"below a folder", "@/folder/b", 'y', 'n', 'y', 'y'},
       {"an empty file", "@/empty", 'y', 'n', 'y', 'n'},
@@ -130,7 +131,7 @@ std::vector<PathCase> Cases() {
       {"a folder", "@/folder", 'n', 'y', 'n', 'n'},
       {"the folder", "@", 'n', '-', 'n', 'n'},
       {"a file as a folder", "@/a/x", 'n', 'n', 'n', 'n'},
-      // Dots and slashes.
+      // The next rows are paths with dots and slashes.
       {"one dot", "@/.", 'n', '-', 'n', 'n'},
       {"one dot in between", "@/./a", 'y', 'n', 'y', 'y'},
       {"two dots", "@/..", 'n', '-', 'n', 'n'},
@@ -148,7 +149,7 @@ std::vector<PathCase> Cases() {
       {"a dot behind a file", "@/a/.", 'n', 'n', 'n', 'n'},
       {"empty", "", 'n', 'n', 'n', 'n'},
       {"a thousand folders and back", deep, 'n', 'n', 'n', 'n'},
-      // Absolute paths.
+      // The next rows are absolute paths.
       {"the root", "/", 'n', '-', 'n', 'n'},
       {"a system's file", "/etc/passwd", 'n', 'n', '-', 'n'},
       {"two slashes at the root", "//etc/passwd", 'n', 'n', '-', 'n'},
@@ -157,7 +158,7 @@ std::vector<PathCase> Cases() {
       {"the working folder", "/proc/self/cwd/../../etc/passwd", 'n', '-', '-',
        'n'},
       {"a URL", "file:///etc/passwd", 'n', '-', 'n', 'n'},
-      // Links.
+      // The next rows are links.
       {"a link", "@/near", 'y', 'n', 'y', 'y'},
       {"a dangling link", "@/dangling", 'n', 'n', 'y', 'n'},
       {"a link to itself", "@/loop", 'n', 'n', 'y', 'n'},
@@ -169,7 +170,7 @@ std::vector<PathCase> Cases() {
       {"a link up and back", "@/up/top/a", 'y', 'n', 'y', 'y'},
       {"a link to a device", "@/zero", 'n', 'n', 'y', 'n'},
       {"a hard link", "@/hard", 'y', 'n', 'y', 'y'},
-      // Not regular files.
+      // The next rows are not regular files.
       {"a pipe", "@/pipe", 'n', 'n', '-', 'n'},
       {"a socket", "@/socket", 'n', 'n', 'n', 'n'},
       {"nothing", "/dev/null", 'n', 'n', 'y', 'n'},
@@ -178,7 +179,7 @@ std::vector<PathCase> Cases() {
       {"a terminal", "/dev/tty", 'n', 'n', '-', 'n'},
       {"an open file", "/dev/fd/99", 'n', 'n', 'n', 'n'},
       {"a folder of devices", "/dev", 'n', '-', 'n', 'n'},
-      // Names.
+      // The next rows are unusual names.
       {"a zero byte", zero, 'n', 'n', 'n', 'n'},
       {"UTF-8", "@/\xc3\xa4.bin", 'y', 'n', 'y', 'y'},
       {"not UTF-8", "@/\xff\xfe.bin", 'y', 'n', 'y', 'y'},
@@ -217,7 +218,7 @@ TEST_F(PathsTest, CasesAreMany) {
 
 TEST_F(PathsTest, ExternalData) {
   for (const PathCase& path_case : Cases()) {
-    // Models give locations relative to their folder.
+    // The location is relative to the model's folder, as models give it.
     std::string location = path_case.path;
     if (location.starts_with("@/")) location = location.substr(2);
     if (location == "@") location = ".";
@@ -296,7 +297,7 @@ TEST_F(PathsTest, WrittenFiles) {
   }
 }
 
-// A pipe that another process reads is written to.
+// Data is written to a pipe if another process reads it.
 TEST_F(PathsTest, PipesAreWrittenTo) {
   const std::string path = (top_ / "pipe").string();
   const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);

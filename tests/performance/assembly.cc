@@ -21,7 +21,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// Splits at commas outside brackets.
+// Splits operands at commas outside brackets.
 std::vector<std::string> SplitOperands(std::string_view text) {
   std::vector<std::string> operands;
   int depth = 0;
@@ -73,7 +73,8 @@ int VectorBytes(std::string_view operand) {
   return 0;
 }
 
-// Parses "8(%rax,%rcx,4)", which may be followed by "{1to16}" or "{%k1}".
+// Parses an access of memory such as "8(%rax,%rcx,4)", which may be followed by
+// "{1to16}" or "{%k1}".
 std::optional<MemoryAccess> X86Access(std::string_view operand) {
   const size_t open = operand.find('(');
   if (open == std::string_view::npos) return std::nullopt;
@@ -82,7 +83,7 @@ std::optional<MemoryAccess> X86Access(std::string_view operand) {
   char* end = nullptr;
   access.offset = std::strtoll(before.c_str(), &end, 0);
   if (*end != 0) {
-    access.base = before;  // a symbol
+    access.base = before;  // the base is a symbol
     access.offset = 0;
   }
   const std::string_view inside =
@@ -272,8 +273,8 @@ void DescribeArm(Instruction& instruction) {
     else if (parts.size() > 1)
       access.index = parts[1] + (parts.size() > 2 ? "," + parts[2] : "");
     const auto bytes_of = [&](const std::string& operand) -> int64_t {
-      // One lane of a vector, "{ v0.s }[1]"; ld1r loads one element for all
-      // lanes.
+      // The operand is one lane of a vector, such as "{ v0.s }[1]"; ld1r loads
+      // one element for all lanes.
       if (name.ends_with("r") && name.starts_with("ld1"))
         return operand.find("s") != std::string::npos   ? 4
                : operand.find("d") != std::string::npos ? 8
@@ -379,7 +380,7 @@ std::vector<Loop> InnermostLoops(const std::vector<Function>& functions) {
       if (!function.blocks[i].label.empty())
         places[function.blocks[i].label] = i;
     }
-    // First and last block of each backward jump.
+    // For each backward jump the first and last block that it repeats.
     std::vector<std::pair<size_t, size_t>> ranges;
     for (size_t i = 0; i < function.blocks.size(); ++i) {
       const auto place = places.find(function.blocks[i].target);

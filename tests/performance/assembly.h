@@ -16,35 +16,39 @@ namespace ember::tests {
 
 // Memory that an instruction reads or writes.
 struct MemoryAccess {
-  std::string base;   // "rax", "x0", a symbol; "" for none
-  std::string index;  // index with its scale: "rcx*4", "x1,lsl#2"; "" for none
+  std::string base;  // register or symbol, such as "rax" or "x0"; "" for none
+  // index with its scale, such as "rcx*4" or "x1,lsl#2"; "" for none
+  std::string index;
   int64_t offset = 0;
   int64_t bytes = 0;
   bool is_store = false;
-  bool is_gather = false;  // gather or scatter: each lane has its own address
+  // true for a gather or scatter: each lane has its own address
+  bool is_gather = false;
 };
 
 struct Instruction {
-  std::string name;                    // "vfmadd231ps"
-  std::vector<std::string> operands;   // as printed
-  std::vector<MemoryAccess> accesses;  // in order, loads first
-  std::vector<std::string> written;  // general registers, by their 64-bit names
-  // Size of the widest vector register; 4 or 8 for scalar floats.
+  std::string name;  // name of the instruction, such as "vfmadd231ps"
+  std::vector<std::string> operands;   // operands as printed
+  std::vector<MemoryAccess> accesses;  // accesses in order, loads first
+  // general registers that are written, by their 64-bit names
+  std::vector<std::string> written;
+  // Bytes of the widest vector register; 4 or 8 for scalar floats.
   int vector_bytes = 0;
-  bool is_float_arithmetic = false;  // additions, multiplications … of floats
-  bool is_lane = false;  // works on all lanes, not on the first one alone
+  // true for additions, multiplications … of floats
+  bool is_float_arithmetic = false;
+  bool is_lane = false;  // true: works on all lanes, not on the first one alone
 };
 
 // A part of a function with one entry, and at most one branch, at its end.
 struct Block {
-  std::string label;  // "" if no branch leads to it
+  std::string label;  // label of the block; "" if no branch leads to it
   std::vector<Instruction> instructions;
   std::string target;  // target of the branch; "": the next block follows
 };
 
 struct Function {
   std::string name;
-  std::vector<Block> blocks;  // in the order of the code
+  std::vector<Block> blocks;  // blocks in the order of the code
 };
 
 std::vector<Function> ParseAssembly(std::string_view text);
@@ -54,7 +58,8 @@ std::vector<Function> ParseAssembly(std::string_view text);
 using Loop = std::vector<Instruction>;
 std::vector<Loop> InnermostLoops(const std::vector<Function>& functions);
 
-// True for the stack, which is used if there are too few registers.
+// True for an access of the stack, which is used if there are too few
+// registers.
 bool IsOnStack(const MemoryAccess& access);
 
 }  // namespace ember::tests

@@ -28,20 +28,20 @@ struct Baseline {
   std::string machine;
   std::vector<Row> rows;
 
-  // Returns null if the model has no row.
+  // Returns the model's row. Null if the model has none.
   const Row* Find(std::string_view model) const;
   // Replaces the model's row, or adds it.
   void Set(Row row);
 
   std::string Print() const;
-  // kInvalidArgument names the line.
+  // Parses a file of speeds. kInvalidArgument names the line.
   static StatusOr<Baseline> Parse(std::string_view text);
 };
 
 // Returns the processor's name, and the target of its kernels.
 std::string ThisMachine();
 
-// A model with at least this part of its former speed is as fast as before.
+// Smallest part of its former speed at which a model is as fast as before.
 // While other programs use the processor's caches, models were seen at 0.57 for
 // up to a second although the reference was as fast as ever. So a slower model
 // is measured again, for longer.

@@ -23,7 +23,7 @@ class Blocks {
     int64_t out = 0;
     int64_t window = 1;
     int64_t stride = 1;
-    int64_t groups = 1;  // 0: one group per channel
+    int64_t groups = 1;  // number of groups; 0: one group per channel
   };
 
   explicit Blocks(std::vector<int64_t> dims);
@@ -31,7 +31,7 @@ class Blocks {
   // Convolves images of the shape N, C, H, W, padded by half a window, and adds
   // a bias.
   Blocks& Conv(const Convolution& convolution);
-  // Does the same on bytes: between Quantize and Dequantize.
+  // Convolves images of bytes as Conv does, between Quantize and Dequantize.
   Blocks& QuantizedConv(const Convolution& convolution);
   Blocks& Quantize();
   Blocks& Dequantize();
@@ -41,14 +41,16 @@ class Blocks {
   // Multiplies rows of the last dim by a constant matrix, and adds a bias.
   Blocks& MatMul(int64_t out);
   Blocks& LayerNormalization();
-  // Self-attention with several heads in f32, and its four products. Rows are
-  // tokens; the dims are tokens, width.
+  // Adds self-attention with several heads in f32, and its four products. Rows
+  // are tokens; the dims are tokens, width.
   Blocks& SelfAttention(int64_t heads);
 
-  // An LSTM over the rows, with a batch of 1: the dims are steps, 1, width.
+  // Adds an LSTM over the rows, with a batch of 1: the dims are steps, 1,
+  // width.
   Blocks& Lstm(int64_t hidden);
 
-  // The maximum of windows of 3 by 3 with stride 2; the mean of each channel.
+  // MaxPool takes the maximum of windows of 3 by 3 with stride 2; the next
+  // function takes the mean of each channel.
   Blocks& MaxPool();
   Blocks& GlobalAveragePool();
 
@@ -68,8 +70,8 @@ class Blocks {
                 const std::vector<std::string>& others = {},
                 const std::vector<onnx::TestAttribute>& attributes = {});
   std::string NewName();
-  // Return names of constants. Weights are in -1..1 times the root of 3 /
-  // fan_in, so that results are as large as operands.
+  // Make constants and return their names. Weights are in -1..1 times the root
+  // of 3 / fan_in, so that results are as large as operands.
   std::string Weights(const std::vector<int64_t>& dims, int64_t fan_in);
   std::string Scalar(float value);
   std::string Scalars(int64_t count, float value);
@@ -78,7 +80,7 @@ class Blocks {
                     const std::vector<int64_t>& dims, int low, int high);
   std::vector<onnx::TestAttribute> WindowOf(
       const Convolution& convolution) const;
-  int64_t Random();  // 0 to 2^24 - 1
+  int64_t Random();  // returns a number from 0 to 2^24 - 1
   // Adds an operator of opset 17 on named values, and returns its result's
   // name.
   std::string Value(const std::string& op_type,

@@ -11,8 +11,8 @@
 namespace ember::tests {
 namespace {
 
-// True if `changed` is a register of the address, which then is another
-// address.
+// True if `changed` is a register of the access's address, which then is
+// another address.
 bool DependsOn(const MemoryAccess& access, const std::string& changed) {
   return access.base == changed ||
          access.index.substr(0, access.index.find_first_of("*,")) == changed;
@@ -43,12 +43,13 @@ bool IsAliased(const MemoryAccess& store, const MemoryAccess& load) {
   return within < store.bytes || within + load.bytes > kPage;
 }
 
-// Number of the last stores that may still be in the store queue.
+// Number of the last stores that may still be in the processor's store queue.
 constexpr size_t kStoreQueue = 48;
 
 void CountHazards(const Loop& loop, CodeProperties& counts) {
   std::vector<MemoryAccess> stores;
-  // Two iterations, as an iteration may load what the previous one stored.
+  // The loop's body is examined twice, as an iteration may load what the
+  // previous one stored.
   for (int turn = 0; turn < 2; ++turn) {
     for (const Instruction& instruction : loop) {
       for (const MemoryAccess& access : instruction.accesses) {

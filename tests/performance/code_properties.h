@@ -13,20 +13,21 @@ namespace ember::tests {
 struct CodeProperties {
   int loops = 0;  // number of innermost loops
   int instructions = 0;
-  // Spills: stores of vectors to the stack and loads from it. Of general
-  // registers only the stores count.
+  // Number of spills: stores of vectors to the stack and loads from it. Of
+  // general registers only the stores count.
   int spilled_vectors = 0;
   int spilled_integers = 0;
-  // Loads and stores whose lanes are not adjacent.
+  // Number of loads and stores whose lanes are not adjacent.
   int gathers = 0;
-  // Float arithmetic instructions: all of them, and those on one element.
+  // Numbers of float arithmetic instructions: all of them, and those on one
+  // element.
   int arithmetic = 0;
   int scalar_arithmetic = 0;
-  // Loads of memory that a recent store has written in part. They wait until
-  // the store has left for the cache, a dozen cycles longer.
+  // Number of loads of memory that a recent store has written in part. They
+  // wait until the store has left for the cache, a dozen cycles longer.
   int blocked_loads = 0;
-  // Loads whose address has the same last 12 bits as a recent store to other
-  // memory. Processors treat the addresses as equal, and wait.
+  // Number of loads whose address has the same last 12 bits as a recent store
+  // to other memory. Processors treat the addresses as equal, and wait.
   int aliased_loads = 0;
 
   CodeProperties& operator+=(const CodeProperties& other);

@@ -5,7 +5,8 @@
 namespace ember::tests {
 namespace {
 
-// Makes a loop of these instructions. The code around it is not counted.
+// Returns the properties of a loop of these instructions. The code around it is
+// not counted.
 CodeProperties OfLoop(const std::string& body) {
   return PropertiesOf("phase0:\n\tvmovups\t%zmm0, -64(%rsp)\n.LBB0_1:\n" +
                       body + "\tcmpq\t%rcx, %rdx\n\tjl\t.LBB0_1\n\tretq\n");
@@ -64,7 +65,7 @@ TEST(CodeProperties, ScalarsAndGathers) {
 }
 
 TEST(CodeProperties, LoadsOfWhatWasStoredInParts) {
-  // Stores of single elements, then a load of all of them.
+  // Each iteration stores single elements, then loads all of them at once.
   EXPECT_EQ(OfLoop("\tvmovss\t%xmm1, (%rax)\n\tvmovss\t%xmm2, 4(%rax)\n"
                    "\tvmovups\t(%rax), %xmm3\n")
                 .blocked_loads,

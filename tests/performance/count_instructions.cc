@@ -278,15 +278,16 @@ class Counter {
            nest_.pool[id].opcode == Opcode::kMultiply;
   }
 
-  // Number of vectors for values in all lanes, or 1 for a single value.
+  // Returns the number of vectors for values in all lanes, or 1 for a single
+  // value.
   double Vectors(DType type, bool in_lanes) const {
     if (!in_lanes || !vector_.is_set) return 1;
     return std::ceil(static_cast<double>(vector_.extent * DTypeByteSize(type)) /
                      vector_bytes_);
   }
 
-  // Number of times that the node is computed in the unrolled loops directly
-  // around the statement.
+  // Returns the number of times that the node is computed in the unrolled loops
+  // directly around the statement.
   double Repeats(std::optional<NodeId> id) const {
     double times = 1;
     for (const auto& [variable, extent] : unrolled_) {
@@ -295,7 +296,8 @@ class Counter {
     return times;
   }
 
-  // Number of instructions that read or write the elements of all lanes.
+  // Returns the number of instructions that read or write the elements of all
+  // lanes.
   double Accesses(uint32_t buffer, std::span<const NodeId> indices) {
     const loops::Buffer& accessed = nest_.buffers[buffer];
     if (accessed.scope == MemoryScope::kRegister) return 0;
@@ -344,9 +346,9 @@ class Counter {
   const LoopNest& nest_;
   const std::span<const int64_t> parameters_;
   const double vector_bytes_;
-  // Values of variables; others are 0.
+  // Values of variables; a variable that is missing has the value 0.
   std::unordered_map<NodeId, int64_t> values_;
-  // Loops directly around the statement.
+  // Unrolled loops directly around the statement, as variable and extent.
   std::vector<std::pair<NodeId, int64_t>> unrolled_;
   Lanes vector_, dot_;
   std::unordered_map<const Block*, bool> followed_;

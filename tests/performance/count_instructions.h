@@ -33,7 +33,7 @@ namespace ember::tests {
 
 struct InstructionCount {
   double arithmetic = 0;
-  double accesses = 0;  // accesses of memory
+  double accesses = 0;  // number of accesses of memory
 
   double total() const { return arithmetic + accesses; }
   InstructionCount& operator+=(const InstructionCount& other) {

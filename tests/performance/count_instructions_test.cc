@@ -10,7 +10,8 @@
 namespace ember::tests {
 namespace {
 
-// Returns "arithmetic + accesses" for vectors of 32 bytes.
+// Parses and checks the loop nest, and returns its numbers of arithmetic
+// instructions and of memory accesses as "8 + 16", for vectors of 32 bytes.
 std::string Count(const std::string& text,
                   std::vector<int64_t> parameters = {}) {
   const StatusOr<loops::LoopNest> nest = loops::Parse(text);
@@ -26,25 +27,25 @@ std::string Count(const std::string& text,
 }
 
 TEST(CountInstructions, LanesAndElements) {
-  // Two vectors per iteration, each loaded and stored.
+  // The nest has two vectors per iteration, each loaded and stored.
   EXPECT_EQ(Count(R"(
 loops @scale(%x: input f32[64], %y: output f32[64]) {
   phase i < 4 { vector l < 16 { %y[i * 16 + l] = %x[i * 16 + l] * 2.0 } }
 })"),
             "8 + 16");
-  // One element at a time.
+  // The nest has one element at a time.
   EXPECT_EQ(Count(R"(
 loops @scale(%x: input f32[64], %y: output f32[64]) {
   phase i < 64 { %y[i] = %x[i] * 2.0 }
 })"),
             "64 + 128");
-  // One load for all lanes, and one store for each lane.
+  // The nest has one load for all lanes, and one store for each lane.
   EXPECT_EQ(Count(R"(
 loops @spread(%x: input f32[4], %y: output f32[8, 4]) {
   phase i < 4 { vector l < 8 { %y[l, i] = %x[i] } }
 })"),
             "0 + 36");
-  // Runs of four adjacent elements.
+  // The nest accesses runs of four adjacent elements.
   EXPECT_EQ(Count(R"(
 loops @shuffle(%x: input f32[4, 34], %y: output f32[34, 4]) {
   phase i < 17 {
@@ -56,8 +57,8 @@ loops @shuffle(%x: input f32[4, 34], %y: output f32[34, 4]) {
             "0 + 153");
 }
 
-// The regression that this detects: results of a product with one useful lane
-// of eight.
+// Detects a regression that has occurred: results of a product with one useful
+// lane of eight.
 TEST(CountInstructions, Tiles) {
   // 2 by 16 results are in registers: each step loads two vectors and two
   // elements.
@@ -91,7 +92,7 @@ loops @product(%a: input f32[2, 10], %b: input f32[10, 16], %y: output f32[2, 16
 }
 
 TEST(CountInstructions, FollowsControl) {
-  // Five whole iterations of eight, and one for the rest.
+  // The loop has five whole iterations of eight, and one for the rest.
   EXPECT_EQ(Count(R"(
 loops @rest<N>(%x: input f32[N], %y: output f32[N]) {
   phase i < floordiv(N + 7, 8) {
@@ -103,7 +104,7 @@ loops @rest<N>(%x: input f32[N], %y: output f32[N]) {
 })",
                   {43}),
             "8 + 16");
-  // Some lanes are stored; iterations without such a lane cost nothing.
+  // Only some lanes are stored; iterations without such a lane cost nothing.
   EXPECT_EQ(Count(R"(
 loops @masked(%x: input f32[10], %y: output f32[10]) {
   phase i < 4 {
@@ -114,7 +115,8 @@ loops @masked(%x: input f32[10], %y: output f32[10]) {
 }
 
 TEST(CountInstructions, DotLoops) {
-  // A vector of four bytes per lane, and four bytes for all lanes.
+  // The product has a vector of four bytes per lane, and four bytes for all
+  // lanes.
   EXPECT_EQ(Count(R"(
 loops @dots(%a: input u8[32], %b: input i8[8, 8, 4], %y: output i32[8]) {
   register %sum: i32[8]

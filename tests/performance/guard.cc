@@ -33,7 +33,8 @@ StatusOr<double> BestSpeed(const GuardedModel& model, double enough) {
   std::vector<std::unique_ptr<TimedModel>> attempts;
   double best = 0;
   for (const double seconds : {0.6, 2.0, 6.0}) {
-    // Earlier attempts keep their memory, so that this one gets other memory.
+    // Earlier attempts are kept with their memory, so that this one gets other
+    // memory.
     onnx::ModelBuilder onnx_model = model.build();
     EMBER_ASSIGN_OR_RETURN(std::unique_ptr<TimedModel> timed,
                            TimedModel::Create(onnx_model, ""));
@@ -86,7 +87,8 @@ StatusOr<Baseline::Row> Record(const GuardedModel& model,
   return Baseline::Row{model.name, speed, version};
 }
 
-// Returns "", or what is wrong.
+// Compares a model with the baseline. Returns "", or a line that says what is
+// wrong.
 StatusOr<std::string> Compare(const GuardedModel& model,
                               const Baseline::Row& row) {
   const double least = kLeastPart * row.speed;

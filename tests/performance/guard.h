@@ -17,10 +17,11 @@ namespace ember::tests {
 
 struct GuardOptions {
   std::span<const GuardedModel> models = GuardedModels();
-  // Path of the baseline (baseline.h). Missing models are measured and added,
-  // and so are all of them if the file is of another machine or does not exist.
+  // Path of the baseline (baseline.h). Models that are missing in the file are
+  // measured and added, and so are all models if the file is of another machine
+  // or does not exist.
   std::string file;
-  bool records = false;  // records all of the models anew
+  bool records = false;  // true: records all models anew
   std::string version;   // version of Ember that is measured; no spaces
 };
 

@@ -10,23 +10,23 @@
 
 namespace ember::tests {
 
-// Vectors of 32, 64 and 16 bytes.
+// A kind of vectors: kAvx2 has 32 bytes, kAvx512 has 64, kNeon has 16.
 enum class VectorKind { kAvx2, kAvx512, kNeon };
 inline constexpr int kVectorKinds = 3;
 
 struct GuardedCpu {
   const char* name;  // name as part of a test case's name
   VectorKind kind;
-  const char* target;     // in the form of hal::Device::target()
-  const char* generator;  // CPU for NewLlvmCompiler
+  const char* target;     // target in the form of hal::Device::target()
+  const char* generator;  // name of the CPU for NewLlvmCompiler
 
-  // The caches and cores are those that a model has if the machine says
-  // nothing.
+  // Returns the model of the CPU. Its caches and cores are those that a model
+  // has if the machine says nothing.
   jit::CpuModel Model() const;
 };
 
 std::span<const GuardedCpu> GuardedCpus();
-// Returns null if there is no such name.
+// Returns the CPU with this name. Null if there is none.
 const GuardedCpu* FindGuardedCpu(std::string_view name);
 
 }  // namespace ember::tests

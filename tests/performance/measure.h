@@ -50,15 +50,15 @@
 namespace ember::tests {
 
 struct Speed {
-  double relative = 0;              // reference_ms / model_ms: larger is faster
-  double model_ms = 0;              // time of a call
-  double reference_ms = 0;          // time of the same work by the reference
-  double gigaflops = 0;             // rate of multiply-adds
+  double relative = 0;      // reference_ms / model_ms: larger is faster
+  double model_ms = 0;      // milliseconds of a call
+  double reference_ms = 0;  // milliseconds of the same work by the reference
+  double gigaflops = 0;  // rate of multiply-adds, in 10^9 operations per second
   double gigabytes_per_second = 0;  // rate of reads
   int turns = 0;
 };
 
-// Not thread-safe.
+// A model that can be measured repeatedly. Not thread-safe.
 class TimedModel {
  public:
   // Imports, compiles, makes all kernels of tier 2 and runs once, with random
@@ -67,11 +67,11 @@ class TimedModel {
   static StatusOr<std::unique_ptr<TimedModel>> Create(
       onnx::ModelBuilder& model, const std::string& schedule_folder);
 
-  // Measures rounds for that time, and at least ten.
+  // Measures rounds for that many seconds, and at least ten.
   StatusOr<Speed> Measure(double seconds);
 
-  // Return the names of its dispatches, and of those that no kernel of tier 2
-  // runs.
+  // Return the names of the model's dispatches, and of those that no kernel of
+  // tier 2 runs.
   std::vector<std::string> Dispatches() const;
   std::vector<std::string> Interpreted() const;
   // Returns the text of vm-run --explain for eleven runs.
@@ -90,8 +90,9 @@ class TimedModel {
   tools::Tier tier_;
   std::unique_ptr<vm::Session> session_;
   std::vector<vm::Tensor> inputs_;
-  double operations_ = 0, bytes_ = 0;  // work of a call
-  // Bytes of its dispatches, each counted once: what must be in caches.
+  double operations_ = 0, bytes_ = 0;  // operations and bytes of a call
+  // Bytes of the model's dispatches, each counted once: the data that must be
+  // in caches.
   double working_set_ = 0;
 };
 

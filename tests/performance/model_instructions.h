@@ -20,13 +20,14 @@ namespace ember::tests {
 struct ModelInstructions {
   struct Dispatch {
     std::string name;
-    double instructions = 0;  // in a call of the model
+    double instructions = 0;  // number of instructions in a call of the model
   };
   std::vector<Dispatch> dispatches;
   double total = 0;
 };
 
-// Errors: those of NestsOf (model_nests.h), and of CountInstructions.
+// Counts the instructions of a model. Errors: those of NestsOf (model_nests.h),
+// and of CountInstructions.
 StatusOr<ModelInstructions> CountModel(onnx::ModelBuilder& model,
                                        const GuardedCpu& cpu,
                                        const std::string& schedule_folder);

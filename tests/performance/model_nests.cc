@@ -16,7 +16,8 @@
 namespace ember::tests {
 namespace {
 
-// Makes the nest of each requested kernel, and declines the kernel.
+// A provider that makes the nest of each requested kernel, and declines the
+// kernel.
 class NestProvider final : public vm::KernelProvider {
  public:
   NestProvider(const GuardedCpu& cpu, std::string schedule_folder)
@@ -36,7 +37,7 @@ class NestProvider final : public vm::KernelProvider {
   }
 
   const Status& status() const { return status_; }
-  // Returns null if no nest was requested.
+  // Returns the nest for a slot. Null if none was requested.
   const ModelNest* Find(const vm::KernelSlot* slot) const {
     const auto found = nests_.find(slot);
     return found == nests_.end() ? nullptr : &found->second;

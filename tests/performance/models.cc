@@ -15,7 +15,8 @@ onnx::ModelBuilder WinogradConvolution() {
   return net.Conv({.out = 64, .window = 3}).Relu().Finish();
 }
 
-// Strides of 2 exclude Winograd's method.
+// Makes a model of convolutions with strides of 2, which exclude Winograd's
+// method.
 onnx::ModelBuilder DirectConvolution() {
   Blocks net({1, 32, 56, 56});
   net.Conv({.out = 64, .window = 3, .stride = 2}).Relu();
@@ -28,7 +29,7 @@ onnx::ModelBuilder PointwiseConvolution() {
   return net.Conv({.out = 128}).Relu().Finish();
 }
 
-// A block of MobileNetV2.
+// Makes a block of MobileNetV2.
 onnx::ModelBuilder DepthwiseBlock() {
   Blocks net({1, 24, 56, 56});
   const std::string input = net.last();
@@ -37,7 +38,7 @@ onnx::ModelBuilder DepthwiseBlock() {
   return net.Conv({.out = 24}).Add(input).Finish();
 }
 
-// A block of ShuffleNet, with its number of channels.
+// Makes a block of ShuffleNet, with its number of channels.
 onnx::ModelBuilder ShuffledGroups() {
   Blocks net({1, 136, 28, 28});
   const std::string input = net.last();
@@ -46,14 +47,14 @@ onnx::ModelBuilder ShuffledGroups() {
   return net.Conv({.out = 136, .groups = 4}).Add(input).Relu().Finish();
 }
 
-// A block of ResNeXt.
+// Makes a block of ResNeXt.
 onnx::ModelBuilder GroupedConvolution() {
   Blocks net({1, 128, 28, 28});
   net.Conv({.out = 128, .window = 3, .groups = 32}).Relu();
   return net.Conv({.out = 128, .window = 3, .groups = 8}).Relu().Finish();
 }
 
-// A layer of a transformer.
+// Makes a layer of a transformer.
 onnx::ModelBuilder AttentionBlock() {
   Blocks net({128, 256});
   const std::string input = net.last();
@@ -75,20 +76,22 @@ onnx::ModelBuilder MatrixByVector() {
   return Blocks({1, 1024}).MatMul(1024).Relu().MatMul(1024).Finish();
 }
 
-// Many short dispatches, which show the VM's overhead.
+// Makes a model of many short dispatches, which show the VM's overhead.
 onnx::ModelBuilder RecurrentLayer() {
   return Blocks({100, 1, 128}).Lstm(128).Finish();
 }
 
-// Pools images with their channels last, as a convolution leaves them.
+// Makes a model that pools images with their channels last, as a convolution
+// leaves them.
 onnx::ModelBuilder Pooling() {
   Blocks net({1, 3, 112, 112});
   net.Conv({.out = 64}).MaxPool().MaxPool();
   return net.GlobalAveragePool().Finish();
 }
 
-// The columns are name, model; millions of instructions and the most accesses
-// to spilled vectors, each for AVX2, AVX-512 (with BF16, too) and NEON; speed.
+// The guarded models. The columns are name, model; millions of instructions and
+// the most accesses to spilled vectors, each for AVX2, AVX-512 (with BF16, too)
+// and NEON; speed.
 constexpr GuardedModel kModels[] = {
     {"gemm_chain", GemmChain, {21.23, 10.19, 40.16}, {0, 0, 0}, 0.99},
     {"winograd_convolution",

@@ -25,15 +25,17 @@ namespace ember::tests {
 struct GuardedModel {
   const char* name;  // part of a test case's name: letters, digits and _
   onnx::ModelBuilder (*build)();
-  // ModelInstructions::total (model_instructions.h) in millions, counted when
-  // the row was written, for each kind of vectors (guarded_cpus.h).
+  // Usual value of ModelInstructions::total (model_instructions.h) in millions,
+  // counted when the row was written, for each kind of vectors
+  // (guarded_cpus.h).
   double usual_instructions[kVectorKinds];
-  // CodeProperties::spilled_vectors (code_properties.h) in all its kernels: a
-  // quarter more than there were when the row was written.
+  // Largest CodeProperties::spilled_vectors (code_properties.h) of all kernels
+  // of the model: a quarter more than there were when the row was written.
   int most_spills[kVectorKinds];
-  // Speed::relative (measure.h), measured when the row was written on AMD Zen
-  // 3: the median of ten runs of measure_models. It helps people with a new
-  // machine: other machines are expected to reach at least half of it.
+  // Usual value of Speed::relative (measure.h), measured when the row was
+  // written on AMD Zen 3: the median of ten runs of measure_models. It helps
+  // people with a new machine: other machines are expected to reach at least
+  // half of it.
   double usual_speed;
 
   // Returns the command that shows people what takes the time.

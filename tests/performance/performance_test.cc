@@ -21,7 +21,7 @@
 
 namespace ember::tests {
 
-// For GoogleTest's messages.
+// Prints the model's name in GoogleTest's messages.
 void PrintTo(const GuardedModel& model, std::ostream* out) {
   *out << model.name;
 }
@@ -61,7 +61,7 @@ std::string ReplayText(const GuardedModel& model, const GuardedCpu& cpu) {
 
 class PerformanceTest : public testing::TestWithParam<GuardedModel> {};
 
-// LLVM must not decline any dispatch either.
+// Each dispatch must have a kernel: LLVM must not decline any either.
 TEST_P(PerformanceTest, HasKernels) {
   const GuardedModel& model = GetParam();
   const std::unique_ptr<TimedModel> timed = MakeModel(model);
@@ -110,7 +110,8 @@ TEST_P(CodeTest, WaitsForAsLittle) {
                  found.spilled_vectors, "accesses to spilled vectors");
   expect_at_most(0, found.gathers, "gathers");
   expect_at_most(0, found.scalar_arithmetic, "instructions on single floats");
-  // NEON has no masks: parts of vectors go through the stack, lane by lane.
+  // The rest of the test does not hold for NEON, which has no masks: parts of
+  // vectors go through the stack, lane by lane.
   if (cpu.kind == VectorKind::kNeon) return;
   expect_at_most(0, found.blocked_loads,
                  "loads of what was just stored in parts");

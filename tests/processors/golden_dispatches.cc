@@ -58,10 +58,13 @@ struct Check {
   Options options;
   jit::CpuModel cpu;
   jit::RunCounts counts;
-  // Number of results whose difference only rounding may explain.
+  // Number of results with a difference that only rounding may explain.
   int64_t suspects = 0;
-  int64_t untold = 0;          // suspects for which that could not be decided
-  std::set<std::string> seen;  // nests with their parameters
+  // number of suspects for which it could not be decided if rounding explains
+  // them
+  int64_t untold = 0;
+  // texts of nests with their parameters that were run already
+  std::set<std::string> seen;
   std::string model;
 };
 

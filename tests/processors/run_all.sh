@@ -1,12 +1,13 @@
 #!/bin/bash
-# run_all.sh PROCESSOR SEEDS FIRST_SEED CORPUS: used by `./dev processors`. An empty PROCESSOR: all
-# of them.
+# run_all.sh PROCESSOR SEEDS FIRST_SEED CORPUS: runs the tests of `./dev processors`. An empty
+# PROCESSOR means all of them.
 set -euo pipefail
 only="$1" seeds="$2" first="$3" corpus="$4"
 
 bazel build //jit/llvm:{code_generator,expanded_functions,random}_test \
   //tests/nests:conformance_test //jit/llvm:foreign_server_{aarch64,armhf} //tests/processors:golden_dispatches
-# Resolves the link bazel-bin: a build of another configuration would change it while this runs.
+# Resolves the link bazel-bin: a build of another configuration would change the link while this
+# script runs.
 bin="$(readlink -f bazel-bin)"
 mapfile -t processors < <("$bin/tests/processors/golden_dispatches" --list)
 models=()

@@ -13,7 +13,8 @@ namespace {
 
 using onnx::TensorProto;
 
-// Small extents, odd ones, powers of two and their neighbours.
+// Extents of dims that are drawn: small ones, odd ones, powers of two and their
+// neighbours.
 constexpr int64_t kExtents[] = {1,  1,  1,  2,  2,  3,  3,  4,   4,  5,  5,
                                 6,  7,  8,  8,  9,  10, 12, 13,  15, 16, 17,
                                 24, 28, 31, 32, 33, 64, 65, 100, 128};
@@ -253,7 +254,7 @@ Value Builder::New(int32_t type, const Dims& dims, Range range, Source source) {
 
 const Value* Builder::Choose(const std::vector<const Value*>& candidates) {
   if (candidates.empty()) return nullptr;
-  // Newer values are more likely, which makes chains rather than stars.
+  // Draws newer values more often, which makes chains rather than stars.
   const auto most = static_cast<int64_t>(candidates.size()) - 1;
   const int64_t a = random().Between(0, most), b = random().Between(0, most);
   return candidates[static_cast<size_t>(std::max(a, b))];
@@ -288,7 +289,7 @@ Value Builder::Pick(std::string_view letters, int64_t least_rank,
   std::vector<const Value*> same, reshapable;
   for (const Value& value : values_) {
     if (types.count(value.type) == 0 || !Fits(value, range)) continue;
-    // A constant alone tests little of the code that runs.
+    // Mostly skips constants: a constant tests little of the code that runs.
     if (value.is_constant && !random().Chance(0.2)) continue;
     if (value.count() > 4 * state_.most_elements) continue;
     if (value.rank() >= least_rank && value.rank() <= most_rank) {

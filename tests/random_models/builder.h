@@ -34,10 +34,10 @@ using Attributes = std::vector<onnx::TestAttribute>;
 
 struct Value {
   std::string name;
-  int32_t type = 0;  // ONNX's number of the type
+  int32_t type = 0;  // number of the type in ONNX
   vm::Tensor tensor;
   bool is_constant = false;
-  double low = 0, high = 0;  // range of the elements
+  double low = 0, high = 0;  // smallest and largest element
   bool is_finite = true;
 
   const Dims& dims() const { return tensor.dims; }
@@ -45,8 +45,8 @@ struct Value {
   int64_t count() const;
 };
 
-// Range of elements, both ends included. loose: elements of existing values may
-// be outside.
+// Range of elements, both ends included. loose: if true, elements of existing
+// values may be outside.
 struct Range {
   double low = -2, high = 2;
   bool loose = true;
@@ -72,26 +72,29 @@ struct ModelState {
   int opset = 21;
   int ml_opset = 3;
   int64_t most_elements = 2048;
-  double constants = 0.5;  // share of new operands that are constants
+  // share of new operands that are constants, from 0 to 1
+  double constants = 0.5;
   int next_name = 0;
   onnx::GraphProto main;
   NamedTensors inputs;
   std::vector<Refused> refused;
-  std::set<std::string> operators;  // "domain::name" of the added operators
+  // operators that were added, as "domain::name"
+  std::set<std::string> operators;
 };
 
 class Builder {
  public:
-  // `outer` is null for the main graph. A subgraph's nodes may use its values.
+  // Makes an empty graph. `outer` is null for the main graph. A subgraph's
+  // nodes may use the values of `outer`.
   Builder(ModelState& state, Builder* outer);
 
   Random& random() { return state_.random; }
   int opset() const { return state_.opset; }
   ModelState& state() { return state_; }
 
-  // Types are letters; a letter is drawn as often as it occurs: f f32, d f64, h
-  // f16, b bf16, c i8, s i16, i i32, l i64, C u8, S u16, I u32, L u64, ? bool,
-  // t string.
+  // Returns ONNX's number of a type by its letter. Lists of types are letters,
+  // and a letter is drawn as often as it occurs: f f32, d f64, h f16, b bf16, c
+  // i8, s i16, i i32, l i64, C u8, S u16, I u32, L u64, ? bool, t string.
   static int32_t TypeOf(char letter);
   int32_t Type(std::string_view letters);
 
@@ -103,13 +106,13 @@ class Builder {
   // Returns a value of these dims.
   Value Operand(int32_t type, const Dims& dims, Range range = {},
                 Source source = Source::kAny);
-  // Returns a value of one of the types, with any dims of such a rank. New
-  // values have small ranks.
+  // Returns a value of one of the types, with any dims whose number is in the
+  // range. New values have small ranks.
   Value Pick(std::string_view letters, int64_t least_rank = 0,
              int64_t most_rank = 5, Range range = {});
   Value New(int32_t type, const Dims& dims, Range range = {},
             Source source = Source::kAny);
-  // Adds integers that the import must know.
+  // Adds integers that the import must know, as a constant. Returns its name.
   std::string Integers(const std::vector<int64_t>& values,
                        int32_t type = onnx::TensorProto::INT64);
   std::string Integer(int64_t value, int32_t type = onnx::TensorProto::INT64);
@@ -133,10 +136,10 @@ class Builder {
   // refused, and are removed.
   bool Flush();
   void Drop();
-  // Finds a result of the last Flush that had any.
+  // Finds a result of the last Flush that had any results.
   const Value* Find(const std::string& name) const;
   const std::deque<Value>& values() const { return values_; }
-  // Results of this graph's own nodes.
+  // Returns the results of this graph's own nodes.
   const std::vector<std::string>& results() const { return results_; }
   void AddValue(Value value) { values_.push_back(std::move(value)); }
   onnx::GraphProto& graph() { return graph_; }

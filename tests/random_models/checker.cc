@@ -15,7 +15,8 @@ bool HasOpenDims(const RandomModel& model) {
   return false;
 }
 
-// Replaces open dims by those of the inputs that the model runs on.
+// Returns the model with open dims replaced by those of the inputs that the
+// model runs on.
 RandomModel WithFixedDims(const RandomModel& model) {
   RandomModel result = model;
   for (onnx::ValueInfoProto& input :

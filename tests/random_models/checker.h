@@ -20,20 +20,25 @@ namespace ember::tests {
 
 enum class Outcome : uint8_t {
   kEqual,
-  kEqualToEvaluator,  // ONNX Runtime refused the model
-  kExplained,         // detail: the name of the rule
-  kRefusedByUs,       // detail: the reason, without names and numbers
+  kEqualToEvaluator,  // equal to the evaluator; ONNX Runtime refused the model
+  kExplained,         // a rule explains the difference; detail is its name
+  // our engine refused the model; detail is the reason, without names and
+  // numbers
+  kRefusedByUs,
   kRefusedByBoth,
-  kUnchecked,  // ONNX Runtime refused it, and the evaluator cannot run it
-  kWrong,      // detail: the difference, and where it is
+  // not compared: ONNX Runtime refused the model, and the evaluator cannot run
+  // it
+  kUnchecked,
+  kWrong,  // wrong; detail is the difference, and where it is
 };
 
 struct Verdict {
   Outcome outcome = Outcome::kEqual;
   std::string detail;
-  // The refusal of a model with open dims that was then checked without them.
+  // The reason for which our engine refused the model with open dims. The model
+  // was then checked without them.
   std::string open_refusal;
-  // The difference that kExplained explains.
+  // For kExplained: the difference that the rule explains.
   std::string difference;
 };
 
@@ -44,7 +49,7 @@ struct CheckOptions {
 
 class Checker {
  public:
-  // `ort` may be null: the evaluator alone is then the oracle.
+  // Makes a checker. `ort` may be null: the evaluator alone is then the oracle.
   Checker(Engine& engine, OrtProcess* ort, CheckOptions options)
       : engine_(engine), ort_(ort), options_(std::move(options)) {}
 
@@ -72,7 +77,8 @@ class Checker {
     Status refused;  // error of import or compilation
     std::string open_refusal;
     std::vector<StatusOr<NamedTensors>> results;
-    std::string passes;  // describes a result that a pass changed
+    // description of a result that a pass changed; or empty
+    std::string passes;
   };
   Ours RunOurs(const RandomModel& model);
   StatusOr<Verdict> Judge(const RandomModel& model, const Ours& ours,
@@ -84,8 +90,8 @@ class Checker {
   const CheckOptions options_;
 };
 
-// Returns the text without the parts that differ from model to model: names in
-// quotes, numbers.
+// Returns the message without the parts that differ from model to model: names
+// in quotes, numbers.
 std::string Sanitized(const std::string& message);
 
 // Writes a folder in the form that conformance reads: model.onnx,

@@ -44,7 +44,8 @@ void CollectUses(const onnx::GraphProto& graph, std::set<std::string>& uses) {
 void AddOutput(onnx::GraphProto& graph, const Value& value) {
   onnx::ValueInfoProto& output = *graph.add_output();
   if (value.type == TensorProto::BFLOAT16) {
-    // ONNX Runtime's binding for node has no arrays of bf16.
+    // Adds casts around bf16, because ONNX Runtime's binding for node has no
+    // arrays of bf16.
     onnx::NodeProto& node = *graph.add_node();
     node.set_op_type("Cast");
     node.set_name("widen_" + value.name);

@@ -18,20 +18,21 @@
 namespace ember::tests {
 
 struct GeneratorOptions {
-  // Number of recipes, each of which may add several nodes.
+  // Largest number of recipes, each of which may add several nodes.
   int64_t most_nodes = 10;
   // Only uses recipes whose "domain::name" contains this.
   std::string only;
-  // Only uses f32 and types that belong to it: those for which devices have
-  // kernels.
+  // True: only uses f32 and types that belong to it: those for which devices
+  // have kernels.
   bool is_plain = false;
 };
 
-// Nodes that the engine refuses while the model grows are added to `refused`.
+// Generates the model of a seed. Nodes that the engine refuses while the model
+// grows are added to `refused`.
 RandomModel GenerateModel(uint64_t seed, const GeneratorOptions& options,
                           Engine& engine, std::vector<Refused>* refused);
 
-// Makes some or all dims of the inputs open.
+// The dims of the inputs that are made open: none, some or all.
 enum class OpenDims : uint8_t { kNone, kSome, kAll };
 RandomModel WithOpenDims(const RandomModel& model, OpenDims open);
 

@@ -22,19 +22,20 @@ namespace {
 
 using onnx::TensorProto;
 
-// If a quarter of the perturbations cross a step, one in a thousand runs misses
-// it.
+// Number of perturbations of a model. If a quarter of the perturbations cross a
+// step, one in a thousand runs misses it.
 constexpr uint64_t kPerturbations = 24;
 
 double FactorOf(DType type) {
-  // ONNX Runtime rounds to 16 bits after every node, our engine only at the end
-  // of a dispatch.
+  // The factor for 16-bit types is larger: ONNX Runtime rounds to 16 bits after
+  // every node, our engine only at the end of a dispatch.
   return type == DType::kF16 || type == DType::kBF16 ? 4 : 1;
 }
 
-// Below the normal numbers each rounding has an error of up to half the least
-// number, whatever the value is: that of a product of some dozens of factors is
-// a few of them.
+// Allowed difference of subnormal numbers, in units of the smallest number.
+// Below the normal numbers each rounding has an error of up to half the
+// smallest number, whatever the value is: that of a product of some dozens of
+// factors is a few of them.
 constexpr double kSubnormalSteps = 8;
 
 double LeastOf(DType type) {
@@ -88,9 +89,9 @@ tools::Comparison CompareResults(const vm::Tensor& got,
 constexpr std::string_view kFlatFunctions[] = {
     "Atan", "Cos", "Erf", "Sigmoid", "Sin", "Softmax", "Tanh"};
 
-// x times a factor from 0 to 1 that is flat at both ends. Where it is nearly 0
-// engines compute it as 1 + (nearly -1), so that units of x's last place are
-// left, or nothing.
+// Functions that are x times a factor from 0 to 1 which is flat at both ends.
+// Where the factor is nearly 0 engines compute it as 1 + (nearly -1), so that
+// units of x's last place are left, or nothing.
 constexpr std::string_view kFlatFactors[] = {"BiasGelu", "FastGelu", "Gelu",
                                              "GemmFastGelu", "QuickGelu"};
 
@@ -218,7 +219,7 @@ class Perturbation {
   }
 
  private:
-  // Returns the part of a unit, from -1 to 1.
+  // Returns a random part of a unit, from -1 to 1.
   double Part(double element) {
     if (!moves_equals_alike_) return random_.Real(-1, 1);
     return Random(std::bit_cast<uint64_t>(element) ^ salt_).Real(-1, 1);
@@ -322,8 +323,8 @@ bool AreUnstable(const NamedTensors& got, const NamedTensors& want,
   return true;
 }
 
-// True if each element of ours agrees with `wide`, or is a hundred times nearer
-// to it than ONNX Runtime's own result is.
+// True if each element of our result agrees with `wide`, or is a hundred times
+// nearer to it than ONNX Runtime's own result is.
 bool IsMoreExact(const NamedTensors& got, const NamedTensors& want,
                  const NamedTensors& wide) {
   for (const auto& [name, tensor] : want) {

@@ -1,4 +1,4 @@
-// Tests what the rule "unstable" excuses, and what it does not.
+// Tests which differences the rule "unstable" excuses, and which not.
 #include "tests/random_models/judge.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ double ElementOf(const vm::Tensor& tensor, int64_t i) {
                                     : tensor.elements<float>()[index];
 }
 
-// True if `got` instead of y = function(x) is excused.
+// True if the result `got` of y = function(x) is excused.
 bool Excused(DType type, const std::vector<double>& x,
              const std::function<double(double)>& function,
              const std::vector<double>& got) {
@@ -56,7 +56,8 @@ bool Excused(DType type, const std::vector<double>& x,
 
 double Itself(double x) { return x; }
 
-// The error of a LeakyRelu with an alpha of 0.01 instead of 0.01f.
+// The difference is that of a LeakyRelu with an alpha of 0.01 in place of
+// 0.01f.
 TEST(Unstable, NoWrongDoubles) {
   EXPECT_FALSE(Excused(DType::kF64, {1, 2, -3, 5}, Itself,
                        {1, 2, -3 * (1 + 2.2e-8), 5}));
@@ -72,15 +73,17 @@ TEST(Unstable, SidesOfAStep) {
   EXPECT_FALSE(Excused(DType::kF32, {1.5, 2.5, 3.5}, floor, {1, 1, 3}));
 }
 
-// A sum that cancels may be as wrong as it moves, but not more.
+// A sum that cancels is excused if its difference is as large as it moves, but
+// not more.
 TEST(Unstable, ByAsMuchAsItMoves) {
   const auto cancels = [](double x) { return (x - 1) * 1e4; };
   EXPECT_TRUE(Excused(DType::kF32, {1.0001}, cancels, {1.005}));
   EXPECT_FALSE(Excused(DType::kF32, {1.0001}, cancels, {1.5}));
 }
 
-// Positions of the first of equal values, after a rounding that makes more of
-// them equal. There is no result if the number of values changes.
+// The operator finds positions of the first of equal values, after a rounding
+// that makes more of them equal. There is no result if the number of values
+// changes.
 TEST(Unstable, PlacesOfEqualValues) {
   RandomModel model;
   model.inputs.emplace_back(
@@ -101,8 +104,8 @@ TEST(Unstable, PlacesOfEqualValues) {
       IsUnstable(run, model, {{"y", Filled(DType::kF32, {0, 3, 2})}}, want));
 }
 
-// True if `got` instead of y = step(function(x)) is excused by the evaluator,
-// which must return `want`.
+// True if the result `got` of y = step(function(x)) is excused by the
+// evaluator, which must return `want`.
 bool ExcusedBehind(const char* domain, const char* function, const char* step,
                    double x, double want, double got) {
   RandomModel model;
@@ -146,7 +149,8 @@ TEST(Unstable, RoundingOfFlatFunctions) {
   EXPECT_FALSE(ExcusedBehind("", "Tanh", "Floor", 2, 0, 1));
 }
 
-// The product of x and a number near 0 is a unit of x, or nothing.
+// Gelu is the product of x and a number near 0, which is a unit of x, or
+// nothing.
 TEST(Unstable, RoundingOfFlatFactors) {
   const auto excused = [](double x, double want, double got) {
     return ExcusedBehind("com.microsoft", "FastGelu", "Sign", x, want, got);
@@ -156,7 +160,7 @@ TEST(Unstable, RoundingOfFlatFactors) {
   EXPECT_FALSE(excused(-2.3, -1, 0));
   EXPECT_FALSE(excused(0, 0, -1));
   EXPECT_FALSE(excused(3.1, 1, 0));
-  // An operand that cannot be moved excuses nothing.
+  // An infinite operand cannot be moved, so it excuses nothing.
   EXPECT_FALSE(excused(INFINITY, 1, 0));
   EXPECT_FALSE(excused(3e38, 1, 0));
 }
@@ -172,7 +176,7 @@ TEST(Unstable, NoWrongStrings) {
   EXPECT_FALSE(IsUnstable(run, RandomModel(), strings({"a", "b"}), want));
 }
 
-// A sum of ones, added one by one in f32, ends at 2^24.
+// The sum of ones, added one by one in f32, ends at 2^24.
 TEST(LessExact, WhatIsNearerToTheSameInDoubles) {
   RandomModel model;
   model.inputs.emplace_back("x", Filled(DType::kF32, {1}));

@@ -8,8 +8,8 @@
 
 namespace ember::tests {
 
-// "opset 17: x0: f32[2,3], c1 = f32[3]; v2 = Add(x0, c1); v3 =
-// Softmax(v2){axis=1} -> v3".
+// Returns the text of a model, such as "opset 17: x0: f32[2,3], c1 = f32[3]; v2
+// = Add(x0, c1); v3 = Softmax(v2){axis=1} -> v3".
 std::string ModelText(const onnx::ModelProto& model);
 
 }  // namespace ember::tests

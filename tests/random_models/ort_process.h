@@ -48,7 +48,8 @@ class OrtProcess {
   OrtProcess(const OrtProcess&) = delete;
   OrtProcess& operator=(const OrtProcess&) = delete;
 
-  // `level` is the graph optimisation: "disabled" or "all".
+  // Sends a batch of models. `level` is the graph optimisation: "disabled" or
+  // "all".
   Status Send(const std::vector<const RandomModel*>& models,
               const std::string& level = "disabled");
   // Returns one result per model of the last Send. kInternal if the script's
@@ -62,14 +63,15 @@ class OrtProcess {
   explicit OrtProcess(OrtOptions options) : options_(std::move(options)) {}
   Status Spawn();
   void Reap();
-  // Returns the next line of the script; "" if it has ended.
+  // Returns the next line of the script; "" if the script has ended.
   std::string ReadReply();
   Status WriteRequest(size_t first);
   StatusOr<std::vector<OrtResult>> ReadResults(size_t most) const;
 
   const OrtOptions options_;
   std::string request_, result_;
-  std::vector<std::string> encoded_;  // models of the current batch
+  // bytes of the models of the current batch
+  std::vector<std::string> encoded_;
   std::string level_;
   pid_t process_ = -1;
   FILE* to_ = nullptr;

@@ -13,8 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Starts a process whose `node` is this shell script instead of the one that
-// runs ONNX Runtime.
+// Starts a process whose `node` is this shell script, not the program that runs
+// ONNX Runtime.
 StatusOr<std::unique_ptr<OrtProcess>> StartWith(const std::string& script) {
   const std::string folder = ::testing::TempDir() + "/ort_process";
   std::filesystem::create_directories(folder);

@@ -19,14 +19,15 @@ class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
 
-  // The generator is splitmix64.
+  // Returns the next number of the generator, which is splitmix64.
   uint64_t Next() {
     uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  // Both ends are included. Returns `low` if `high` is less.
+  // Returns a number from low to high, both included. Returns `low` if `high`
+  // is less.
   int64_t Between(int64_t low, int64_t high) {
     if (high <= low) return low;
     const uint64_t count = static_cast<uint64_t>(high - low) + 1;

@@ -31,7 +31,8 @@
 namespace ember::tests {
 namespace {
 
-// Seconds of processor time, which a busy machine does not use up.
+// Seconds of processor time that a model may take. A busy machine does not use
+// them up.
 constexpr int kModelSeconds = 120;
 constexpr int64_t kModelsPerChild = 600;
 
@@ -232,8 +233,8 @@ class Child {
   Status ReportWrong(Checker& checker, const RandomModel& model,
                      const Verdict& verdict) {
     LimitTime(kModelSeconds * 3);
-    // Each result is judged by itself, with other draws of the same
-    // perturbations.
+    // The rule by which each result is explained. Each is judged by itself,
+    // with other draws of the same perturbations.
     std::string rule;
     for (const onnx::ValueInfoProto& output : model.proto.graph().output()) {
       RandomModel alone = model;
@@ -275,8 +276,8 @@ class Child {
     if (left.node_size() == 1 &&
         left.node(0).op_type().rfind("QLinear", 0) == 0 &&
         now.detail.find("differ, by up to 1 ") != std::string::npos) {
-      // ONNX Runtime looks these up in tables, or multiplies by rounded
-      // quotients of scales.
+      // A difference of one step is allowed: ONNX Runtime looks these values up
+      // in tables, or multiplies by rounded quotients of scales.
       Line("explained", model.seed, "one step of a quantized value");
       return OkStatus();
     }
@@ -308,8 +309,8 @@ class Child {
 
 struct Totals {
   int64_t models = 0;
-  std::map<std::string, int64_t> counts;  // by kind
-  // Kind and reason → how often, and a seed.
+  std::map<std::string, int64_t> counts;  // number of models by kind of verdict
+  // For each kind and reason: the number of models, and the seed of one.
   std::map<std::pair<std::string, std::string>, std::pair<int64_t, uint64_t>>
       reasons;
 };
@@ -396,7 +397,8 @@ uint64_t RunChild(const Options& options, uint64_t first, uint64_t count,
   }
   if (was_stopped != 0) return first + count;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return first + count;
-  // An error of the first model would stop all of them.
+  // Stops if the child ended with an error of its first model, because that
+  // error would stop all children.
   if (WIFEXITED(status) && WEXITSTATUS(status) == 3 && last == first)
     std::exit(1);
   ++totals.counts["crash"];

@@ -338,14 +338,14 @@ class RecipeReader {
 
   Builder& builder_;
   const Recipe& recipe_;
-  std::string text_;  // text of the expression that is being read
+  std::string text_;  // text of the expression that is being parsed
   size_t at_ = 0;
   int32_t type_ = 0;
   bool has_type_ = false;
   bool has_failed_ = false;
-  bool is_over_ = false;  // an optional operand was left out
+  bool is_over_ = false;  // true: an optional operand was left out
   std::map<std::string, double> names_;
-  Dims shape_;  // S
+  Dims shape_;  // the shape S of a recipe
   std::optional<Dims> more_;
   Names operands_;
   std::vector<onnx::AttributeProto> attributes_;

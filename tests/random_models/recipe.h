@@ -47,7 +47,8 @@ struct Recipe {
         results(outputs),
         first_opset(first),
         last_opset(last) {}
-  // `function` returns false if the graph has no suitable operands.
+  // Makes a row with a function. `function` returns false if the graph has no
+  // suitable operands.
   Recipe(std::string_view d, std::string_view n,
          bool (*function)(Builder& builder, const Recipe& recipe),
          int first = 1, int last = 100)
@@ -60,17 +61,18 @@ struct Recipe {
   std::string_view domain, name, types, text;
   bool (*generate)(Builder& builder, const Recipe& recipe) = nullptr;
   int results = 1;
-  int first_opset, last_opset;  // opsets of the default domain
+  int first_opset, last_opset;  // first and last opset of the default domain
 };
 
 // True if the operator exists at this opset, in the form that is generated.
 bool IsAvailable(const Recipe& recipe, int opset);
 
-// Adds the nodes of a recipe and runs them.
+// Adds the nodes of a recipe and runs them. Returns false if they do not fit or
+// are refused.
 bool Generate(Builder& builder, const Recipe& recipe);
 
-// All rows, and the families, each of which is in the file of its name. An
-// operator may have several rows.
+// Recipes returns all rows. The other functions return families of rows, each
+// of which is in the file of its name. An operator may have several rows.
 std::span<const Recipe> Recipes();
 std::span<const Recipe> AttentionRecipes();
 std::span<const Recipe> ContractionRecipes();
@@ -89,7 +91,7 @@ std::span<const Recipe> SignalRecipes();
 std::span<const Recipe> StringRecipes();
 std::span<const Recipe> WindowRecipes();
 
-// Operators without a recipe, each with the reason.
+// An operator without a recipe, with the reason.
 struct NotGenerated {
   std::string_view domain, name, reason;
 };

@@ -5,8 +5,8 @@ namespace {
 
 using onnx::TensorProto;
 
-// Queries, keys and values with heads apart or together, with fewer heads of
-// keys, with a past, with a mask.
+// Adds an Attention with queries, keys and values whose heads are apart or
+// together, with fewer heads of keys, with a past, with a mask.
 bool Attention(Builder& b, const Recipe& recipe) {
   const int64_t n = b.random().Between(1, 2), heads = b.random().Between(1, 3),
                 shared = b.random().Chance(0.3) ? 1 : heads;
@@ -32,7 +32,8 @@ bool Attention(Builder& b, const Recipe& recipe) {
       const Dims forms[] = {
           {q, past + k}, {1, 1, q, past + k}, {n, heads, q, past + k}};
       if (type == TensorProto::BOOL) {
-        // A row of a mask that hides all keys has no meaning.
+        // Every row of a mask shows some key: a row that hides all keys has no
+        // meaning.
         const Value bits =
             b.Operand(TensorProto::FLOAT, forms[b.random().Between(0, 2)]);
         mask = b.Node("Less", {bits.name, b.Scalar(TensorProto::FLOAT, 1.2)});

@@ -7,7 +7,8 @@ namespace {
 
 using onnx::TensorProto;
 
-// [batch..., m, k] x [batch..., k, n]; either of them may be a vector.
+// Adds a MatMul: [batch..., m, k] x [batch..., k, n]; either of them may be a
+// vector.
 bool MatMul(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick(b.opset() >= 9 ? "fffffdhil" : "fd", 1, 4);
   const int64_t k = x.dims().back();
@@ -49,7 +50,8 @@ bool Gemm(Builder& b, const Recipe& recipe) {
     attributes.emplace_back("alpha", b.random().Real(0.2, 2));
   if (b.random().Chance(0.4)) {
     const double beta = b.random().Real(0.2, 2);
-    // ONNX Runtime ignores `beta` in products that sum over nothing.
+    // `beta` is not set in products that sum over nothing, because ONNX Runtime
+    // ignores it there.
     if (k > 0) attributes.emplace_back("beta", beta);
   }
   if (!recipe.domain.empty() && recipe.name == "FusedGemm") {
@@ -64,7 +66,7 @@ bool Gemm(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Makes a random equation of one to three operands.
+// Adds an Einsum with a random equation of one to three operands.
 bool Einsum(Builder& b, const Recipe& recipe) {
   const std::string letters = "abcdefg";
   std::vector<int64_t> extents;
@@ -102,7 +104,7 @@ bool Einsum(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Attributes that convolutions and pools have in common.
+// Random attributes that convolutions and pools have in common.
 struct Window {
   int64_t rank = 2;
   Dims spatial, kernel, strides, dilations, pads;

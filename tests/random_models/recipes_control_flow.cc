@@ -9,8 +9,8 @@ namespace {
 
 using onnx::TensorProto;
 
-// Adds nodes to a subgraph by all recipes except those whose subgraphs would
-// grow without end.
+// Adds nodes to a subgraph by random recipes. Recipes with subgraphs that would
+// grow without end are left out.
 void Grow(Builder& body, int64_t nodes) {
   const std::span<const Recipe> recipes = ElementwiseRecipes();
   const std::span<const Recipe> others[] = {
@@ -92,7 +92,8 @@ void SetBody(Builder& b, Builder& body, const char* name) {
   attribute.mutable_g()->Swap(&body.graph());
 }
 
-// The outputs of a subgraph must be its own values.
+// Returns a value of the body with the contents of the named one: the outputs
+// of a subgraph must be its own values.
 std::string OwnOf(Builder& body, const std::string& name) {
   const auto& own = body.results();
   const auto& outputs = body.graph().output();
@@ -166,7 +167,7 @@ bool Loop(Builder& b, const Recipe& recipe) {
     carried.push_back(AddInput(body, value.tensor));
   }
   Grow(body, b.random().Between(1, 3));
-  // The condition sometimes ends the loop.
+  // Computes a condition that sometimes ends the loop.
   std::string next = go_on;
   if (has_condition && !initial.empty() && initial[0].count() > 0 &&
       body.random().Chance(0.6)) {

@@ -6,8 +6,8 @@ namespace {
 using onnx::TensorProto;
 
 bool Cast(Builder& b, const Recipe& recipe) {
-  // ONNX does not define the cast of a float that does not fit the integer
-  // type.
+  // The operand's range fits the integer types, because ONNX does not define
+  // the cast of a float that does not fit.
   const Value x = b.Pick("ffdhilcCsSIL?", 0, 5, {-100, 100, false});
   std::string letters = "ffdhb";
   if (x.low >= 0) letters += "CSIL";
@@ -52,7 +52,7 @@ bool Clip(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Max, Min, Sum and Mean of one to four operands.
+// Adds a Max, Min, Sum or Mean of one to four operands.
 bool Variadic(Builder& b, const Recipe& recipe) {
   const bool sums = recipe.name == "Sum" || recipe.name == "Mean";
   const Value x = b.Pick(sums ? "ffdh" : b.opset() < 12 ? "fd" : "ffdhilIL");
@@ -107,7 +107,7 @@ bool Mod(Builder& b, const Recipe& recipe) {
 }
 
 bool IsSpecial(Builder& b, const Recipe& recipe) {
-  // Some elements divide by zero.
+  // The operands are such that some elements divide by zero.
   const Value x = b.Pick("fd", 0, 4);
   const Value y = b.New(x.type, x.dims(), {0, 1.4, false});
   const std::string rounded = b.Node("Floor", {y.name});
@@ -203,7 +203,8 @@ const Recipe kRows[] = {
     {"", "Relu", "fffdhi", "T[*]"},
     {"", "Round", "fdh", "T[*]"},
     {"", "Selu", "fdh", "T[*] ?alpha=1.0..2.0 ?gamma=0.5..1.5"},
-    // For other types ONNX Runtime computes Shrink in f32.
+    // Shrink is only tested for f32: for other types ONNX Runtime computes it
+    // in f32.
     {"", "Shrink", "f", "T[*] ?bias=0.0..0.5 ?lambd=0.1..1.0"},
     {"", "Sigmoid", "ffdh", "T[*]"},
     {"", "Sign", "fdhilcC", "T[*]"},
@@ -221,7 +222,7 @@ const Recipe kRows[] = {
     {"", "ThresholdedRelu", "fd", "T[*] ?alpha=0.1..1.5", 1, 10},
     {"", "Where", Where},
     {"", "Xor", "?", "T[*] T[~]", 1, 7},
-    // Retired operators, which older models have.
+    // The next rows are retired operators, which older models have.
     {"", "Affine", "f", "T[*] alpha=0.5..2.0 beta=0.1..1.0", 1, 1, 9},
     {"", "ImageScaler", "f", "T[n,2,h,w] scale=0.5..2.0 bias=0.5,1.5", 1, 1, 9},
     {"", "ParametricSoftplus", "f", "T[*] alpha=0.5..2.0 beta=0.5..1.5", 1, 1,

@@ -70,7 +70,8 @@ bool GatherNd(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Indices are distinct unless a reduction makes their order irrelevant.
+// Adds a ScatterElements. Its indices are distinct unless a reduction makes
+// their order irrelevant.
 bool ScatterElements(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("fffdil", 1, 4);
   const int axis = b.Axis(x);

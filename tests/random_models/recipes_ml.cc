@@ -1,4 +1,4 @@
-// ai.onnx.ml: tables and trees.
+// Recipes of ai.onnx.ml: tables and trees.
 #include <algorithm>
 
 #include "tests/random_models/recipe.h"
@@ -84,7 +84,8 @@ bool CategoryMapper(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Trees of depth 1 to 3 with all modes, and missing values where asked for.
+// Random trees of depth 1 to 3 with all modes, and with missing values if these
+// are requested.
 struct Trees {
   Attributes attributes;
   std::vector<std::string> modes;

@@ -94,7 +94,7 @@ bool Expand(Builder& b, const Recipe& recipe) {
     if (dim == 1 && b.random().Chance(0.6)) {
       dim = b.random().Between(1, 6);
     } else if (b.random().Chance(0.2)) {
-      dim = 1;  // the other way round
+      dim = 1;  // the dims in the other order
     }
   }
   if (b.random().Chance(0.3))

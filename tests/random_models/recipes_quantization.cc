@@ -8,7 +8,8 @@ namespace {
 
 using onnx::TensorProto;
 
-// Returns the scale and zero point of a quantized tensor, by its type.
+// Makes the scale and zero point of a quantized tensor, by its type, and
+// returns their names.
 Names Scaled(Builder& b, int32_t type, const Dims& dims = {},
              bool is_symmetric = false) {
   const bool is_signed = type == TensorProto::INT8;
@@ -32,7 +33,7 @@ Value Bytes(Builder& b, int32_t type, const Dims& dims) {
   return b.Operand(type, dims, BytesOf(type));
 }
 
-// A float tensor is quantized to bytes, which other recipes use, or dequantized
+// Quantizes a float tensor to bytes, which other recipes use, or dequantizes it
 // again.
 bool QuantizeDequantize(Builder& b, const Recipe& recipe) {
   const bool is_wide =
@@ -56,7 +57,7 @@ bool QuantizeDequantize(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Each block of an axis has its own scale.
+// Quantizes or dequantizes with a scale for each block of an axis.
 bool Blocked(Builder& b, const Recipe& recipe) {
   if (b.opset() < 21) return false;
   const int64_t n = b.random().Between(1, 4), block = b.random().Between(2, 8),
@@ -162,8 +163,8 @@ bool ConvInteger(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Operators of com.microsoft on bytes: x, its scale and zero point for one or
-// two operands, then those of the result.
+// Adds an operator of com.microsoft on bytes: x, its scale and zero point for
+// one or two operands, then those of the result.
 bool QLinear(Builder& b, const Recipe& recipe) {
   const bool is_binary =
       recipe.name == "QLinearAdd" || recipe.name == "QLinearMul";
@@ -175,7 +176,8 @@ bool QLinear(Builder& b, const Recipe& recipe) {
                       {b.random().Between(1, 2), b.random().Between(1, 9),
                        b.random().Between(2, 8), b.random().Between(2, 8)})
               : Bytes(b, type, b.Shape(b.random().Between(1, 4)));
-  // The only element of a row is 1, for which ONNX Runtime gives 0.
+  // A row of one element is left out: its result is 1, for which ONNX Runtime
+  // gives 0.
   if (recipe.name == "QLinearSoftmax" && x.dims().back() < 2) return false;
   Names inputs = {x.name};
   for (const std::string& name : Scaled(b, type)) inputs.push_back(name);
@@ -188,8 +190,8 @@ bool QLinear(Builder& b, const Recipe& recipe) {
   }
   Attributes attributes;
   Names result = Scaled(b, type);
-  // Not 1 / 256: for a probability of 1, ONNX Runtime's 256 would overflow to
-  // 0.
+  // The scale is not 1 / 256: for a probability of 1, ONNX Runtime's 256 would
+  // overflow to 0.
   if (recipe.name == "QLinearSigmoid" || recipe.name == "QLinearSoftmax")
     result = {b.Scalar(TensorProto::FLOAT, 1.0 / 255),
               b.Integer(type == TensorProto::INT8 ? -128 : 0, type)};

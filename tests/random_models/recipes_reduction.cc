@@ -5,7 +5,8 @@
 namespace ember::tests {
 namespace {
 
-// Axes are an attribute, and from opset 18 on (ReduceSum: 13) an operand.
+// Adds a reduction. Its axes are an attribute, and from opset 18 on (ReduceSum:
+// 13) an operand.
 bool Reduce(Builder& b, const Recipe& recipe) {
   const bool has_logarithm = recipe.name == "ReduceLogSum";
   const bool is_product = recipe.name == "ReduceProd";

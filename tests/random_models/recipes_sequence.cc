@@ -7,8 +7,8 @@ namespace {
 
 using onnx::TensorProto;
 
-// A sequence is made, changed and taken apart within one recipe, as recipes
-// only pass tensors to each other.
+// Makes, changes and takes apart a sequence within one recipe, as recipes only
+// pass tensors to each other.
 bool Sequence(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("ffdil", 1, 3);
   std::string sequence;

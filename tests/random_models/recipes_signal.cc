@@ -64,8 +64,9 @@ bool Stft(Builder& b, const Recipe& recipe) {
 
 bool WindowFunction(Builder& b, const Recipe& recipe) {
   Attributes attributes = {{"periodic", b.random().Chance(0.5) ? 1 : 0}};
-  // Not f64: ONNX Runtime computes that in f32, too. Its zeros are 1e-8, so
-  // nothing should be divided by them, or use their sign.
+  // f64 is left out: ONNX Runtime computes a window of f64 in f32, too. Zeros
+  // of a window are 1e-8, so nothing should be divided by them, or use their
+  // sign.
   const std::string window =
       b.Node(std::string(recipe.name),
              {b.Integer(b.random().Between(4, 20), b.Type("li"))}, attributes);
@@ -98,8 +99,8 @@ bool Fft(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Operators for training: R and T are scalars; X, G and the sums have the same
-// shape.
+// Adds an operator for training: R and T are scalars; X, G and the sums have
+// the same shape.
 bool Momentum(Builder& b, const Recipe& recipe) {
   const Dims dims = b.Shape(b.random().Between(0, 3));
   Names inputs = {b.Scalar(TensorProto::FLOAT, 0.1),

@@ -20,7 +20,8 @@
 namespace ember::tests {
 namespace {
 
-// A model is defined by what its graph computes behind this pass.
+// Name of the pass that decides which values are rounded. The definition of a
+// model is evaluated after it.
 constexpr std::string_view kRounding = "widen-chains";
 
 const vm::Tensor* Find(const NamedTensors& tensors, const std::string& name) {

@@ -25,8 +25,8 @@ namespace ember::tests {
 
 class Engine {
  public:
-  // `device` is as in tools::OpenDevice. The JIT is loaded when a tier above 0
-  // is first asked for.
+  // Opens an engine. `device` is as in tools::OpenDevice. The JIT is loaded
+  // when a tier above 0 is first used.
   static StatusOr<std::unique_ptr<Engine>> Open(const std::string& device);
 
   static StatusOr<graph::Graph> Import(const onnx::ModelProto& model);
@@ -38,8 +38,8 @@ class Engine {
   // Returns every pass that can be left out, and the forming of dispatches.
   static const std::set<std::string>& AllPasses();
 
-  // Inputs that the module does not have are ignored. On a device that is not
-  // the host, tier 2 means the device's kernels.
+  // Runs a module on a tier. Inputs that the module does not have are ignored.
+  // On a device that is not the host, tier 2 means the device's kernels.
   StatusOr<NamedTensors> Run(const std::shared_ptr<const vm::Module>& module,
                              const NamedTensors& inputs, int tier);
 
@@ -53,7 +53,7 @@ class Engine {
 StatusOr<NamedTensors> EvaluateModel(const onnx::ModelProto& model,
                                      const NamedTensors& inputs);
 
-// Compares the graph after each pass with the one before it, both lowered
+// Compares the graph after each pass with the graph before it, both lowered
 // without further passes and run at tier 0. Returns "" or the pass's name and
 // the difference.
 StatusOr<std::string> ComparePasses(Engine& engine, const RandomModel& model);

@@ -1,4 +1,4 @@
-// Checker::Shrink, and the folders that findings are kept in.
+// Implements Checker::Shrink, and writes the folders that findings are kept in.
 #include <algorithm>
 #include <filesystem>
 #include <utility>

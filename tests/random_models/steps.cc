@@ -1,4 +1,4 @@
-// Checker::ExplainBySteps.
+// Implements Checker::ExplainBySteps.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -92,7 +92,8 @@ StatusOr<std::string> Checker::ExplainBySteps(const RandomModel& model) {
   if (ort_ == nullptr ||
       !std::any_of(graph.node().begin(), graph.node().end(), IsStep))
     return std::string();
-  // Makes the values between the nodes outputs, to get ONNX Runtime's.
+  // The model with the values between the nodes as outputs, so that ONNX
+  // Runtime returns them.
   RandomModel shown = model;
   auto& outputs = *shown.proto.mutable_graph()->mutable_output();
   outputs.Clear();
@@ -114,7 +115,7 @@ StatusOr<std::string> Checker::ExplainBySteps(const RandomModel& model) {
     alone.clear_input();
     alone.clear_output();
     if (node.op_type() == "Constant") continue;
-    // Sizes and the like must stay constants.
+    // Names of values that must stay constants, such as sizes.
     std::set<std::string> constants;
     for (const onnx::NodeProto& constant : graph.node()) {
       if (constant.op_type() != "Constant") continue;

@@ -29,7 +29,7 @@ namespace {
 
 struct Counts {
   int graphs = 0;
-  int pinned = 0;  // graphs that were refused with open dims
+  int pinned = 0;  // number of graphs that were refused with open dims
   int dispatches = 0;
   int programs = 0;
 };

@@ -12,15 +12,16 @@ namespace ember::tests {
 
 struct PlotLine {
   std::string name;
-  std::vector<double> values;  // one for each time
+  std::vector<double> values;  // one value for each time
 };
 
 struct PlotPanel {
-  std::string title;  // title with the unit
+  std::string title;  // title of the panel, with the unit
   std::vector<PlotLine> lines;
 };
 
-// `times` are seconds, ascending. The axis of values begins at 0.
+// Returns the SVG. `times` are seconds, ascending. The axis of values begins at
+// 0.
 std::string PlotOverTime(const std::vector<PlotPanel>& panels,
                          const std::vector<double>& times);
 

@@ -69,7 +69,8 @@ class Soak {
   struct Worker {
     std::mutex mutex;  // guards the members below
     vm::Session* running = nullptr;
-    std::vector<double> latencies_ms;  // since the last sample
+    // milliseconds of the runs since the last sample
+    std::vector<double> latencies_ms;
   };
 
   Status Load();

@@ -16,7 +16,8 @@ namespace {
 using vm::Tensor;
 
 constexpr int64_t kMaxOpenDim = 24;
-// A whole model rounds more often than one dispatch.
+// Factor of the tolerance of one dispatch. A whole model rounds more often than
+// one dispatch.
 constexpr double kToleranceFactor = 20;
 
 StatusOr<Tensor> Strings(std::vector<int64_t> dims, std::mt19937_64& random) {
@@ -63,7 +64,8 @@ StatusOr<SoakModel> SoakModel::Load(const std::string& path, int64_t variants,
                          vm::Session::Create(model.module_, options));
   std::mt19937_64 random(seed);
   bool runs = false;
-  // Random shapes seldom suit a model with several inputs.
+  // Largest number of random variants that are tried: random shapes seldom suit
+  // a model with several inputs.
   const int64_t most_variants = 100 * variants;
   for (int64_t i = 0; i < (runs ? variants : most_variants); ++i) {
     Variant variant;

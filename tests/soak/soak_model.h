@@ -24,11 +24,13 @@ class SoakModel {
  public:
   struct Variant {
     std::vector<vm::Tensor> inputs;
-    Status status;  // tier 0's status: not all values and shapes suit a model
+    // status of tier 0's run: not all values and shapes suit a model
+    Status status;
     std::vector<vm::Tensor> results;
   };
 
-  // Open dims are from 1 to 24. Error: tier 0 runs none of the variants.
+  // Loads a module and makes variants of its inputs. Open dims are from 1 to
+  // 24. Error: tier 0 runs none of the variants.
   static StatusOr<SoakModel> Load(const std::string& path, int64_t variants,
                                   uint64_t seed);
 
@@ -37,7 +39,7 @@ class SoakModel {
   size_t size() const { return variants_.size(); }
   const Variant& variant(size_t i) const { return variants_[i]; }
 
-  // OK if a run of the variant ended as tier 0's did.
+  // Compares a run of variant i with tier 0's. OK if it ended in the same way.
   Status Check(size_t i, const Status& status,
                const std::vector<vm::Tensor>& results) const;
 

@@ -1,5 +1,5 @@
-// Cases of matrix products, convolutions, normalization, decompositions and
-// transforms.
+// Makes the cases of matrix products, convolutions, normalization,
+// decompositions and transforms.
 #include <cmath>
 
 #include "tests/stablehlo/operator_cases.h"
@@ -19,7 +19,7 @@ void AddProducts(std::vector<OperatorCase>& cases) {
        "(%A, %B) -> %T",
        {F32({2, 1, 2}, {1, 2, 3, 4}), F32({2, 2, 1}, {5, 6, 7, 8})},
        {F32({2, 1, 1}, {19, 50})}});
-  // Sums are computed in the result's type.
+  // In this case sums are computed in the result's type.
   cases.push_back({R"(
       %r = "stablehlo.dot_general"(%a, %b) {
         dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>,
@@ -43,7 +43,8 @@ void AddConvolutions(std::vector<OperatorCase>& cases) {
         : (%A, %B) -> %T)",
                    {F32({1, 1, 3, 1}, {1, 2, 3}), F32({1, 2, 1, 1}, {10, 1})},
                    {F32({1, 1, 2, 1}, {1, 23})}});
-  // The specification's example: dilated, and with a reversed window.
+  // The case is the specification's example: dilated, and with a reversed
+  // window.
   cases.push_back({R"(
       %r = "stablehlo.convolution"(%a, %b) {
         window_strides = array<i64: 4, 4>, padding = dense<0> : tensor<2x2xi64>,
@@ -64,15 +65,16 @@ void AddConvolutions(std::vector<OperatorCase>& cases) {
         window = {pad = [[-1, 2]], lhs_dilate = [2], rhs_dilate = [2], reverse = [true]}
         {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (%A, %B) -> %T)",
        {F32({1, 2, 2}, {1, 2, 3, 4}), F32({2, 1, 2}, {10, 1, 5, 7})},
-       // 0 2 0 0 by 1 . 10, and 0 4 0 0 by 7 . 5
+       // The operands are 0 2 0 0 by 1 . 10, and 0 4 0 0 by 7 . 5.
        {F32({1, 2, 2}, {0, 2, 0, 28})}});
-  // Batch groups: the first half is for the first feature.
+  // The case has batch groups: the first half of the batch is for the first
+  // feature.
   cases.push_back({R"(
       %r = stablehlo.convolution(%a, %b)
         dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {}
         {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (%A, %B) -> %T)",
                    {F32({2, 1, 2}, {1, 2, 3, 4}), F32({1, 2, 2}, {1, 2, 3, 4})},
-                   // 1 * 1 + 2 * 3, 3 * 2 + 4 * 4
+                   // The results are 1 * 1 + 2 * 3 and 3 * 2 + 4 * 4.
                    {F32({1, 1, 2}, {7, 22})}});
   cases.push_back({R"(
       %r = stablehlo.convolution(%a, %b)
@@ -95,13 +97,13 @@ void AddNormalization(std::vector<OperatorCase>& cases) {
       %r = "stablehlo.batch_norm_inference"(%a, %b, %b, %c, %b) {epsilon = 0.0 : f32, feature_index = 1 : i64} : (%A, %B, %B, tensor<2xf32>, %B) -> %T)",
                    {F32({1, 2}, {5, 6}), F32({2}, {1, 4}), F32({2}, {2, 2})},
                    {F32({1, 2}, {4, 12})}});
-  // 1 and 3 have the mean 2 and the variance 1.
+  // The operands 1 and 3 have the mean 2 and the variance 1.
   cases.push_back({R"(
       %r:3 = "stablehlo.batch_norm_training"(%a, %b, %b) {epsilon = 0.0 : f32, feature_index = 1 : i64} : (%A, %B, %B) -> (tensor<2x1xf32>, tensor<1xf32>, tensor<1xf32>))",
                    {F32({2, 1}, {1, 3}), F32({1}, {5})},
                    {F32({2, 1}, {0, 10}), F32({1}, {2}), F32({1}, {1})}});
-  // Gradients for 1, 3 and 5, derived from the training's formula: s (g -
-  // mean(g) - n mean(g n)) / d, where d² is the variance.
+  // The expected gradients for 1, 3 and 5 are derived from the training's
+  // formula: s (g - mean(g) - n mean(g n)) / d, where d² is the variance.
   const double d = std::sqrt(8.0 / 3), n = 2 / d;
   const double mean = (1 + 2 + 4) / 3.0, product = (4 * n - 1 * n) / 3;
   cases.push_back(
@@ -132,13 +134,13 @@ void AddFactors(std::vector<OperatorCase>& cases) {
                          "NO_TRANSPOSE>"),
                    {lower, F32({3, 1}, {1, 10, 31})},
                    {F32({3, 1}, {1, 2, 3})}});
-  // [1 2 3; 0 4 5; 0 0 6] x = b
+  // The equation is [1 2 3; 0 4 5; 0 0 6] x = b.
   cases.push_back(
       {solve("left_side = true, lower = true, unit_diagonal = "
              "false, transpose_a = #stablehlo<transpose TRANSPOSE>"),
        {lower, F32({3, 1}, {14, 23, 18})},
        {F32({3, 1}, {1, 2, 3})}});
-  // x [1 . .; 2 1 .; 3 5 1] = b; the diagonal counts as ones.
+  // The equation is x [1 . .; 2 1 .; 3 5 1] = b; the diagonal counts as ones.
   cases.push_back({solve("left_side = false, lower = true, unit_diagonal = "
                          "true, transpose_a = #stablehlo<transpose "
                          "NO_TRANSPOSE>"),
@@ -166,7 +168,7 @@ void AddTransforms(std::vector<OperatorCase>& cases) {
                        "(tensor<3xcomplex<f32>>) -> %T",
                    {x},
                    {x}});
-  // A transform of two dims and its inverse.
+  // The case is a transform of two dims and its inverse.
   cases.push_back({R"(
       %c = stablehlo.convert %a : (%A) -> tensor<2x3xcomplex<f32>>
       %f = stablehlo.fft %c, type = FFT, length = [2, 3] : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xcomplex<f32>>

@@ -34,8 +34,8 @@ std::string Artifact() {
     return b.Operation("constant_v1", {{"value", number(value)}}, {counter},
                        {});
   };
-  // Numbers of values: 0 x, 1 y, 2 product, 3 zero, 4 one, 5 three, 6 and 7 the
-  // loop's results, 8 the comparison.
+  // The values of main have these numbers: 0 x, 1 y, 2 product, 3 zero, 4 one,
+  // 5 three, 6 and 7 the loop's results, 8 the comparison.
   const std::string dot = b.Operation(
       "dot_general_v2",
       {{"lhs_batching_dimensions", b.Integers({})},
@@ -90,8 +90,8 @@ TEST(Bytecode, NamesAreThoseOfStableHlo) {
   EXPECT_EQ(module->producer, "ember");
 }
 
-// Nested attributes, in the order in which they are read: deep ones, and ones
-// that grow with each step.
+// Attributes are nested, in the order in which they are read: deep ones, and
+// ones that grow with each step.
 TEST(Bytecode, Nesting) {
   for (const int times : {1, 10}) {
     BytecodeBuilder b;
@@ -155,7 +155,7 @@ TEST(Bytecode, Errors) {
   EXPECT_EQ(error("ML\xefR"), "bytecode: damaged header");
   EXPECT_EQ(error("ML\xefR" + Varint(99) + std::string("new") + '\0'),
             "bytecode: expected version 0 to 6 of the format, found 99");
-  // Each truncation, and each changed byte, gives one line.
+  // Each truncation, and each changed byte, gives an error of one line.
   const std::string whole = Artifact();
   for (size_t i = 0; i < whole.size(); ++i) {
     EXPECT_EQ(error(whole.substr(0, i)).find('\n'), std::string::npos);

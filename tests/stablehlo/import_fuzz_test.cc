@@ -17,7 +17,7 @@
 #include "tests/import_fuzzing/import_fuzzing.h"
 #include "tests/stablehlo/operator_cases.h"
 
-// Defined by libFuzzer or by //bazel:fuzz_main.
+// Mutates bytes. The function is defined by libFuzzer or by //bazel:fuzz_main.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
@@ -43,8 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-// Half of the changes replace one word or number of the text by another, as few
-// texts with changed bytes are still programs.
+// A custom mutator: half of the changes replace one word or number of the text
+// by another, as few texts with changed bytes are still programs.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size,
                                           size_t max_size, unsigned int seed) {
   std::mt19937_64 random(seed);

@@ -1,5 +1,5 @@
-// Cases of operators that move elements, and of those that read and write at
-// indices.
+// Makes the cases of operators that move elements, and of those that read and
+// write at indices.
 #include "tests/stablehlo/operator_cases.h"
 
 namespace ember::tests {
@@ -138,7 +138,8 @@ void AddSlices(std::vector<OperatorCase>& cases) {
 }
 
 void AddGathers(std::vector<OperatorCase>& cases) {
-  // Rows, by a clamped index: offset dims after and before the batch.
+  // The case gathers rows by a clamped index, with offset dims after and before
+  // the batch.
   cases.push_back({R"(
       %r = "stablehlo.gather"(%a, %b) {
         dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>,
@@ -152,7 +153,8 @@ void AddGathers(std::vector<OperatorCase>& cases) {
         slice_sizes = array<i64: 2, 1>}> : (%A, %B) -> %T)",
                    {I32({2, 3}, Count(6)), I32({2}, {2, 0})},
                    {I32({2, 2}, {2, 0, 5, 3})}});
-  // Windows of 2 by 2 of a matrix, whose starts are (row, column).
+  // The case gathers windows of 2 by 2 of a matrix, whose starts are (row,
+  // column).
   cases.push_back({R"(
       %r = "stablehlo.gather"(%a, %b) {
         dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], start_index_map = [1, 0], index_vector_dim = 1>,
@@ -160,7 +162,7 @@ void AddGathers(std::vector<OperatorCase>& cases) {
       } : (%A, %B) -> %T)",
                    {I32({3, 3}, Count(9)), I64({2, 2}, {1, 0, 0, 5})},
                    {I32({2, 2, 2}, {1, 2, 4, 5, 3, 4, 6, 7})}});
-  // A batch dim that corresponds to one of the indices.
+  // The case gathers with a batch dim that corresponds to one of the indices.
   cases.push_back({R"(
       %r = "stablehlo.gather"(%a, %b) {
         dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>,
@@ -197,7 +199,7 @@ std::string Scatter(const std::string& dims, const std::string& body,
 
 void AddScatters(std::vector<OperatorCase>& cases) {
   const std::string add = "%z = stablehlo.add %x, %y : tensor<i32>";
-  // Some indices occur twice, and some are outside.
+  // In these cases some indices occur twice, and some are outside.
   const std::string rows =
       "update_window_dims = [1], inserted_window_dims = [0], "
       "scatter_dims_to_operand_dims = [0], index_vector_dim = 1";
@@ -220,7 +222,8 @@ void AddScatters(std::vector<OperatorCase>& cases) {
       {Scatter(rows, twice, ", unique_indices = true"),
        {I32({3, 2}, Count(6)), I64({2, 1}, {2, 0}), I32({2, 2}, {1, 2, 3, 4})},
        {I32({3, 2}, {3, 6, 2, 3, 9, 12})}});
-  // A window of one row, without an index dim; assignment.
+  // The case scatters a window of one row, without an index dim; the update is
+  // an assignment.
   const std::string assign = "%z = stablehlo.maximum %y, %y : tensor<i32>";
   cases.push_back(
       {Scatter("update_window_dims = [0, 1], scatter_dims_to_operand_dims = "
@@ -228,7 +231,7 @@ void AddScatters(std::vector<OperatorCase>& cases) {
                assign, ", unique_indices = true"),
        {I32({2, 3}, Count(6)), I32({1}, {1}), I32({2, 2}, {10, 20, 30, 40})},
        {I32({2, 3}, {0, 10, 20, 3, 30, 40})}});
-  // A batch dim that corresponds to one of the indices.
+  // The case scatters with a batch dim that corresponds to one of the indices.
   cases.push_back(
       {Scatter("inserted_window_dims = [1], input_batching_dims = [0], "
                "scatter_indices_batching_dims = [0], "

@@ -59,7 +59,7 @@ TEST(Networks, Mlp) {
 TEST(Networks, Cnn) {
   std::vector<double> image;
   for (int i = 0; i < 16; ++i) image.push_back((i * 7 % 5) - 1.5);
-  // [row, column, output], as the resource holds them.
+  // The kernel is [row, column, output], as the resource holds it.
   const double kernel[3][3][2] = {{{-1, 1}, {0, 2}, {-1, 1}},
                                   {{1, 0}, {1, 2}, {2, 0}},
                                   {{1, -1}, {0, 2}, {2, 1}}};
@@ -125,7 +125,7 @@ TEST(Networks, OpenDims) {
       x.push_back(static_cast<double>(i * i % 7));
       y.push_back(x.back() + static_cast<double>(i % 3) + 1);
     }
-    // Row 0, and the last row, as 9 is clamped to it.
+    // The rows are row 0, and the last row, as 9 is clamped to it.
     std::vector<double> rows(y.begin(), y.begin() + 3), negative, sums(3);
     rows.insert(rows.end(), y.end() - 3, y.end());
     for (size_t i = 0; i < y.size(); ++i) {

@@ -1,6 +1,6 @@
-// Small programs of one operator each, with the results of the specification's
-// formula. In a body %T is the type of the result, %A, %B … are those of the
-// inputs, and @helper is a function that doubles.
+// Returns small programs of one operator each, with the results of the
+// specification's formula. In a body %T is the type of the result, %A, %B … are
+// those of the inputs, and @helper is a function that doubles.
 #ifndef EMBER_TESTS_STABLEHLO_OPERATOR_CASES_H_
 #define EMBER_TESTS_STABLEHLO_OPERATOR_CASES_H_
 

@@ -1,5 +1,5 @@
-// Tests the parser of MLIR's text: what it reads, that printed text parses
-// back, and its error messages.
+// Tests the parser of MLIR's text: the forms that it reads, that printed text
+// parses back, and its error messages.
 #include "frontends/stablehlo/parser.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ using stablehlo::Attribute;
 using stablehlo::Module;
 using stablehlo::ParseModule;
 
-// Prints, reads and prints again.
+// Parses a text, prints it, parses that and prints again; both printed texts
+// must be equal.
 void ExpectPrintsAndParsesBack(const std::string& text) {
   SCOPED_TRACE(text);
   const auto module = ParseModule(text);
@@ -205,7 +206,7 @@ TEST(Parser, Errors) {
             "2:1: expected one function 'f', found two");
 }
 
-// All nesting is limited, with a message.
+// The depth of all nesting is limited; deeper texts give an error message.
 TEST(Parser, Depth) {
   const auto nested = [](const std::string& open, const std::string& close,
                          const std::string& inside) {
@@ -227,7 +228,7 @@ TEST(Parser, Depth) {
   };
   for (const std::string& text : texts) {
     const auto module = ParseModule(text);
-    if (module.ok()) continue;  // a location is skipped, at any depth
+    if (module.ok()) continue;  // accepted: a location is skipped, at any depth
     EXPECT_EQ(module.status().message().find('\n'), std::string_view::npos);
     EXPECT_FALSE(module.status().message().empty());
   }
@@ -236,7 +237,7 @@ TEST(Parser, Depth) {
   EXPECT_FALSE(ParseModule(texts[5]).ok());
 }
 
-// Aliases of aliases of … are limited, too, with a message.
+// Aliases of aliases of … are limited, too; too many give an error message.
 TEST(Parser, Aliases) {
   const auto chain = [](int links, int times, const std::string& first,
                         const std::string& open, const std::string& close,

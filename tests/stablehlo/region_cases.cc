@@ -1,5 +1,5 @@
-// Cases of operators with regions: reductions, windows, sorting, loops and
-// branches.
+// Makes the cases of operators with regions: reductions, windows, sorting,
+// loops and branches.
 #include <cmath>
 #include <limits>
 
@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The form that JAX writes: the larger value, or of equal ones the lower index;
-// NaN is larger than all.
+// An arg max in the form that JAX writes: the larger value, or of equal ones
+// the lower index; NaN is larger than all.
 constexpr char kArgMax[] = R"(
       %i = stablehlo.iota dim = 1 : tensor<2x5xi32>
       %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
@@ -41,7 +41,7 @@ void AddReductions(std::vector<OperatorCase>& cases) {
       %r = stablehlo.reduce(%a init: %c) applies stablehlo.or across dimensions = [0, 1] : (%A, tensor<i1>) -> %T)",
                    {Bools({2, 2}, {0, 1, 0, 0})},
                    {Bools({}, {1})}});
-  // The graph has no reduction of bits.
+  // The case reduces by a combiner for which the graph has no reduction: bits.
   cases.push_back({R"(
       %c = stablehlo.constant dense<-1> : tensor<i32>
       %r = stablehlo.reduce(%a init: %c) applies stablehlo.and across dimensions = [0] : (%A, tensor<i32>) -> %T)",
@@ -50,7 +50,7 @@ void AddReductions(std::vector<OperatorCase>& cases) {
   cases.push_back({kArgMax,
                    {F32({2, 5}, {1, 7, 3, 7, 0, 2, std::nan(""), 9, 1, 0})},
                    {F32({2}, {7, std::nan("")}), I32({2}, {1, 1})}});
-  // A sum in a wider type, with a body in the generic form.
+  // The case is a sum in a wider type, with a body in the generic form.
   cases.push_back({R"(
       %c = stablehlo.constant dense<0.0> : tensor<f32>
       %r = "stablehlo.reduce"(%a, %c) ({
@@ -111,9 +111,9 @@ void AddWindows(std::vector<OperatorCase>& cases) {
                           "%z = stablehlo.negate %n : tensor<i32>",
                           "window_dimensions = array<i64: 2>", "i32", "0"),
                    {I32({3}, {1, 2, 4})},
-                   // -(-(0 ^ 1) ^ 2), -(-(0 ^ 2) ^ 4)
+                   // The results are -(-(0 ^ 1) ^ 2) and -(-(0 ^ 2) ^ 4).
                    {I32({2}, {3, 6})}});
-  // The gradient of a maximum of windows.
+  // The case is the gradient of a maximum of windows.
   cases.push_back(
       {R"(
       %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -158,8 +158,8 @@ void AddSorts(std::vector<OperatorCase>& cases) {
                    inputs,
                    {I32({2, 4}, {1, 2, 3, 3, -1, 0, 0, 5}),
                     F32({2, 4}, {2, 4, 1, 3, 7, 5, 6, 8})}});
-  // Two keys: the integer in descending order, and where it is equal the float
-  // in descending order.
+  // The case sorts by two keys: the integer in descending order, and where it
+  // is equal the float in descending order.
   cases.push_back({Sort(R"(
         %g = stablehlo.compare GT, %x, %y, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
         %e = stablehlo.compare EQ, %x, %y, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -182,7 +182,8 @@ void AddSorts(std::vector<OperatorCase>& cases) {
                     I32({5}, {0, 1, 2, 3, 4})},
                    {F32({5}, {-kInfinity, 0, -0.0, 1, std::nan("")}),
                     I32({5}, {3, 2, 4, 1, 0})}});
-  // JAX sorts floats so: all zeros are equal, and so are all NaNs.
+  // The case sorts floats as JAX does: all zeros are equal, and so are all
+  // NaNs.
   cases.push_back({Sort(R"(
         %z = stablehlo.constant dense<0.0> : tensor<f32>
         %n = stablehlo.constant dense<0x7FC00000> : tensor<f32>
@@ -210,7 +211,8 @@ void AddSorts(std::vector<OperatorCase>& cases) {
 }
 
 void AddControl(std::vector<OperatorCase>& cases) {
-  // The factorial of a, whose last factor comes from outside of the region.
+  // The case computes the factorial of a, whose last factor comes from outside
+  // of the region.
   cases.push_back({R"(
       %one = stablehlo.constant dense<1> : tensor<i32>
       %r0:2 = stablehlo.while(%i = %one, %p = %one) : tensor<i32>, tensor<i32>

@@ -25,7 +25,7 @@ inline Numbers Bools(std::vector<int64_t> dims, std::vector<double> values) {
   return {DType::kBool, std::move(dims), std::move(values)};
 }
 
-// "tensor<2x3xf32>".
+// Returns the type of the numbers as text, such as "tensor<2x3xf32>".
 std::string TypeText(const Numbers& numbers);
 
 // Makes a function main with arguments %a, %b, … whose body defines %r (for
@@ -38,7 +38,8 @@ StatusOr<std::vector<Numbers>> RunProgram(
     std::string_view text, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
 
-// Like ExpectNumbers, but infinities and NaNs are results like any other.
+// Expects results as ExpectNumbers does, but infinities and NaNs are results
+// like any other.
 void ExpectResults(StatusOr<std::vector<Numbers>> results,
                    std::vector<Numbers> expected, double tolerance = 1e-5);
 

@@ -457,7 +457,7 @@ TEST(Arrays, Indexing) {
          op.Input(F32({1, 4}, {1, 3, 3, 5})).Input(F32({1, 2}, {3, 0}));
        },
        {I32({1, 2}, {3, 0})}},
-      // NaN is above all numbers.
+      // In Bucketize, NaN is above all numbers.
       {"Bucketize",
        [](OneOp& op) {
          op.Input(F32({2}, {NAN, 5})).Attribute(Floats("boundaries", {0, 10}));
@@ -537,7 +537,7 @@ TEST(Arrays, Segments) {
   });
 }
 
-// Lists are filled up with the last value, as zeros are written; half floats
+// Lists are filled up with their last value, as zeros are written; half floats
 // are given by their bits.
 TEST(Arrays, ConstantsOfLists) {
   tensorflow::GraphMaker graph;

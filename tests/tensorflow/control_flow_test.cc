@@ -97,7 +97,7 @@ TEST(Version2, Case) {
   ExpectNumbers(run(0), {F32({}, {7})});
   ExpectNumbers(run(1), {F32({}, {3})});
   ExpectNumbers(run(2), {F32({}, {10})});
-  // An index out of range takes the last branch.
+  // An index that is out of range selects the last branch.
   ExpectNumbers(run(7), {F32({}, {10})});
   ExpectNumbers(run(-1), {F32({}, {10})});
 }
@@ -173,7 +173,7 @@ TEST(Version1, Cond) {
   graph.Node("sum", "Add", {"switch_add:1", "ten"});
   graph.Node("square", "Mul", {"switch_multiply", "switch_multiply"});
   graph.Node("y", "Merge", {"square", "sum"});
-  // Another cond with the same predicate, which uses the first one's result.
+  // The second cond has the same predicate, and uses the first one's result.
   graph.Node("again", "Switch", {"y", "p_id"});
   graph.Node("negative", "Neg", {"again"});
   graph.Node("z", "Merge", {"negative", "again:1"});
@@ -199,7 +199,7 @@ TEST(Version1, CondThatIsDecided) {
                 {F32({2}, {3, 4})});
 }
 
-// Conds in a row, each on the result of the previous one.
+// The graph has conds in a row, each on the result of the previous one.
 TEST(Version1, CondsInARow) {
   const auto graph = [](int count, bool nested) {
     GraphMaker graph;
@@ -254,8 +254,8 @@ TEST(Version1, CondsInARow) {
       << deep.ToString();
 }
 
-// while (i < n) { total = total + row[i]; i = i + 1 }: the rows are in a
-// TensorArray, and another TensorArray is written.
+// The loop is while (i < n) { total = total + row[i]; i = i + 1 }: the rows are
+// in a TensorArray, and another TensorArray is written.
 TEST(Version1, WhileWithTensorArrays) {
   GraphMaker graph;
   graph.Placeholder("rows", DT_FLOAT, {3, 2});
@@ -317,7 +317,7 @@ TEST(Version1, WhileWithTensorArrays) {
 }
 
 TEST(Version1, LoopsInLoops) {
-  // for i in 0 … 3: for j in 0 … i: total += x
+  // The loops compute: for i in 0 … 3: for j in 0 … i: total += x.
   GraphMaker graph;
   graph.Placeholder("x", DT_FLOAT, {});
   graph.Add(MakeInt("three", 3));

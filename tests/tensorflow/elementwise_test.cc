@@ -34,7 +34,7 @@ const UnaryCase kUnary[] = {
                                            : 0.0; }},
     {"Floor", [](double x) { return std::floor(x); }},
     {"Ceil", [](double x) { return std::ceil(x); }},
-    // Halves round to even.
+    // Round rounds halves to even.
     {"Round", [](double x) { return std::nearbyint(x); }},
     {"Rint", [](double x) { return std::nearbyint(x); }},
     {"Sqrt", [](double x) { return std::sqrt(x); }, {0, 0.25, 2, 9}},
@@ -67,7 +67,7 @@ const UnaryCase kUnary[] = {
     {"Relu6", [](double x) { return std::min(std::max(x, 0.0), 6.0); }},
     {"Elu", [](double x) { return x < 0 ? std::expm1(x) : x; }},
     {"Selu", Selu},
-    // 0.2 is the attribute's default.
+    // The factor 0.2 is the attribute's default.
     {"LeakyRelu", [](double x) { return x < 0 ? 0.2 * x : x; }},
     {"OnesLike", [](double) { return 1.0; }},
     {"ZerosLike", [](double) { return 0.0; }},

@@ -1,5 +1,5 @@
-// Tests files: binary and text, SavedModels with their variables, entries, and
-// errors in them.
+// Tests files, binary and text, SavedModels with their variables, entries, and
+// the errors for wrong files.
 #include "frontends/tensorflow/import.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ std::string NewFolder(const std::string& name) {
   return folder;
 }
 
-// A SavedModel on disk.
+// Writes a sample as a SavedModel on disk, and returns its folder.
 std::string Saved(const std::string& name, bool compress) {
   std::string folder = NewFolder(name);
   tensorflow::WriteSavedModel(folder, tensorflow::SampleSavedModel(),
@@ -152,7 +152,7 @@ TEST(SavedModels, VariablesAndSignatures) {
     const std::string folder = Saved("saved", compress);
     const std::string file = frontends::FileOfModel(folder);
     EXPECT_EQ(file, folder + "/saved_model.pb");
-    // The outputs are sorted by name: so_far, y.
+    // The outputs are sorted by name: so_far comes before y.
     ExpectNumbers(RunPath(file, {F32({1, 2}, {1, 2})}),
                   {F32({}, {41}), F32({1, 2}, {10, 200})});
     EXPECT_EQ(ErrorOf(RunPath(file, {}, {.entry = "train"})),
@@ -196,7 +196,8 @@ TEST(SavedModels, DamagedCheckpoints) {
       std::string::npos);
 }
 
-// Each read used to compute the checksum of the whole variable.
+// Reading a variable many times must not compute the checksum of the whole
+// variable each time.
 TEST(SavedModels, VariablesThatAreReadVeryOften) {
   constexpr int kDepth = 14;
   constexpr int64_t kElements = 1 << 20;
@@ -261,8 +262,8 @@ TEST(SavedModels, IndexesThatGrow) {
                 " bytes in all, found more");
 }
 
-// Each changed byte of the index, and each truncation, gives an error or the
-// same values.
+// Each changed byte of the index, and each truncation, must give an error or
+// the same values.
 TEST(SavedModels, DamagedIndexes) {
   for (const bool compress : {false, true}) {
     const std::string index = tensorflow::SampleCheckpoint(compress).index;

@@ -110,7 +110,8 @@ TEST(Layers, DepthwiseConvolution) {
   ExpectNumbers(op.Run(), {Convolved(x, dense, 1, 1, 0, 3)});
 }
 
-// Computes y[i * stride + a - low] += x[i] * w[a] for [1, h, h, 1].
+// Computes a transposed convolution: y[i * stride + a - low] += x[i] * w[a] for
+// [1, h, h, 1].
 Numbers Transposed(const Numbers& x, const Numbers& w, int64_t stride,
                    int64_t low, int64_t extent) {
   const int64_t h = x.dims[1], k = w.dims[0];
@@ -191,7 +192,7 @@ TEST(Layers, Pooling) {
   ExpectNumbers(pool("MaxPool", "VALID", false), {F32({1, 1, 1, 1}, {5})});
   ExpectNumbers(pool("MaxPool", "SAME", false),
                 {F32({1, 2, 2, 1}, {5, 6, 8, 9})});
-  // The mean does not count the padding.
+  // The mean does not count the padding of SAME.
   ExpectNumbers(pool("AvgPool", "SAME", false),
                 {F32({1, 2, 2, 1}, {3, 4.5, 7.5, 9})});
   ExpectNumbers(pool("AvgPool", "SAME", true),
@@ -220,7 +221,8 @@ TEST(Layers, Normalization) {
       inference.Run(),
       {F32({1, 1, 2, 2}, {normal(1, 1, 4, 2, 0.5), normal(2, -1, 9, 3, 1),
                           normal(3, 1, 4, 2, 0.5), normal(4, -1, 9, 3, 1)})});
-  // Normalizes by the batch's own mean and variance, which are results, too.
+  // In training the operator normalizes by the batch's own mean and variance,
+  // which are results, too.
   OneOp training("FusedBatchNorm", 3);
   training.Input(F32({1, 1, 3, 1}, {1, 2, 6}));
   training.Constant(F32({1}, {1})).Constant(F32({1}, {0}));
@@ -306,7 +308,7 @@ TEST(Layers, Suppression) {
 }
 
 TEST(Layers, Quantization) {
-  // Steps of 1/15, from -7 to 8 of them, so that 0 is one.
+  // The operator has steps of 1/15, from -7 to 8 of them, so that 0 is a step.
   OneOp args("FakeQuantWithMinMaxArgs");
   args.Input(F32({4}, {-2, 0, 0.09, 5}));
   args.Attribute(Float("min", -0.45f)).Attribute(Float("max", 0.55f));

@@ -36,7 +36,8 @@ StatusOr<std::vector<Numbers>> RunPath(
 
 class OneOp {
  public:
-  // `results` is the number of results that are outputs.
+  // Makes a graph of one operator. `results` is the number of its results that
+  // are outputs.
   explicit OneOp(std::string op, int results = 1)
       : op_(std::move(op)), results_(results) {}
 

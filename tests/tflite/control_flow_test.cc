@@ -1,4 +1,4 @@
-// Tests subgraphs, state, signatures, open dims.
+// Tests subgraphs, state, signatures and open dims.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -44,7 +44,7 @@ TEST(ControlFlow, If) {
                 {F32({2}, {10, 21})});
 }
 
-// while (i < 3) { i += 1; x *= 2 }
+// The model is while (i < 3) { i += 1; x *= 2 }.
 TEST(ControlFlow, While) {
   ModelBuilder m;
   const TestTensor counter{.type = TensorType::INT32};
@@ -70,7 +70,7 @@ TEST(ControlFlow, While) {
                 {I32({}, {5}), F32({2}, {1, -1})});
 }
 
-// count = CALL_ONCE(10); count += x; y = count
+// Returns a model of: count = CALL_ONCE(10); count += x; y = count.
 std::string Counter() {
   ModelBuilder m;
   const TestTensor handle{.type = TensorType::RESOURCE};

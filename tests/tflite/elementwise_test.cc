@@ -34,7 +34,7 @@ const UnaryCase kUnary[] = {
     {Code::COS, [](double x) { return std::cos(x); }},
     {Code::FLOOR, [](double x) { return std::floor(x); }},
     {Code::CEIL, [](double x) { return std::ceil(x); }},
-    // Halves round to even.
+    // ROUND rounds halves to even.
     {Code::ROUND, [](double x) { return std::nearbyint(x); }},
     {Code::SIGN, [](double x) { return x > 0   ? 1.0
                                        : x < 0 ? -1.0
@@ -94,7 +94,7 @@ const BinaryCase kBinary[] = {
      [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
 };
 
-// [2, 3] with [3], broadcast.
+// The operands are [2, 3] and [3], which broadcasts.
 TEST(Elementwise, Binary) {
   for (const BinaryCase& test : kBinary) {
     SCOPED_TRACE(NameOf(test.code));
@@ -204,7 +204,7 @@ TEST(Elementwise, WithOptions) {
   OneOperator bits(Code::BITCAST);
   bits.Input(F32({1}, {1})).Output(DType::kI32, {1});
   ExpectNumbers(bits.Run(), {I32({1}, {0x3f800000})});
-  // Steps of 0.5 from -1 to 2.75, moved so that 0 is a step.
+  // The operator has steps of 0.5 from -1 to 2.75, moved so that 0 is a step.
   OneOperator fake(Code::FAKE_QUANT);
   fake.Input(F32({4}, {-3, 0.3, 0.2, 9})).Output(DType::kF32, {4});
   fake.Options(schema::BuiltinOptions::FakeQuantOptions,
@@ -230,7 +230,7 @@ TEST(Elementwise, AlongADim) {
   OneOperator norm(Code::L2_NORMALIZATION);
   norm.Input(F32({1, 2}, {3, -4})).Output(DType::kF32, {1, 2});
   ExpectNumbers(norm.Run(), {F32({1, 2}, {0.6, -0.8})});
-  // x / (bias + alpha * sum of squares of neighbours)^beta
+  // The formula is x / (bias + alpha * sum of squares of neighbours)^beta.
   OneOperator lrn(Code::LOCAL_RESPONSE_NORMALIZATION);
   lrn.Input(F32({1, 1, 1, 3}, {1, 2, 3})).Output(DType::kF32, {1, 1, 1, 3});
   lrn.Options(schema::BuiltinOptions::LocalResponseNormalizationOptions,

@@ -1,5 +1,5 @@
-// Tests refused files and their error messages, and constants in their several
-// forms.
+// Tests refused files and their error messages, and the several forms of
+// constants.
 #include "frontends/tflite/import.h"
 
 #include <gmock/gmock.h>
@@ -105,7 +105,7 @@ TEST(Import, Pins) {
               HasSubstr("expected one of the inputs 'x', found 'z'"));
 }
 
-// A subgraph that calls itself would never end.
+// A subgraph that calls itself is refused, because the import would never end.
 TEST(Import, EndlessCalls) {
   ModelBuilder m;
   const int x = m.Input({.shape = {2}}), y = m.Output({.shape = {2}});
@@ -157,7 +157,8 @@ TEST(Import, FourBitConstantsAreUnpackedOnce) {
   EXPECT_EQ(unpacked[0], unpacked[1]);
 }
 
-// Rows are compressed: the first is empty, the others have one element each.
+// The rows of the constant are compressed: the first is empty, the others have
+// one element each.
 TEST(Import, SparseConstants) {
   ModelBuilder m;
   auto& fbb = m.fbb();
@@ -207,8 +208,9 @@ std::string SparseError(const std::vector<int32_t>& sizes,
   return ErrorOf(m.Finish());
 }
 
-// The importer used to recurse once for each nested block, and to iterate over
-// dense levels without data, however long they were.
+// Levels that the shape does not have must not make the importer recurse once
+// for each nested block, or iterate over dense levels without data, however
+// long they are.
 TEST(Import, SparseLevelsThatTheShapeDoesNotHave) {
   EXPECT_EQ(SparseError({1, 1}, {}), "");
   EXPECT_EQ(SparseError({1, 1, 1, 1}, {0, 1}), "");
@@ -259,7 +261,7 @@ TEST(Import, TablesThatAreNamedVeryOften) {
   }
 }
 
-// Inputs, results and variables all have one name.
+// The inputs, results and variables of the file all have one name.
 TEST(Import, VeryManyOfOneName) {
   ModelBuilder m;
   const int x = m.Input({.shape = {1}, .name = "x"});
@@ -303,7 +305,8 @@ TEST(Import, LongNamesOfOperatorsThatAreCalledVeryOften) {
     ASSERT_LT(operation->origin().size(), 600u);
 }
 
-// The verifier of FlexBuffers takes quadratic time.
+// Custom options are read without the verifier of FlexBuffers, which takes
+// quadratic time.
 TEST(Import, LongCustomOptions) {
   ModelBuilder m;
   std::vector<int32_t> operands, results;

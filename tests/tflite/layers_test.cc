@@ -16,7 +16,7 @@ using Activation = schema::ActivationFunctionType;
 using schema::BuiltinOptions;
 using schema::Padding;
 
-// 1, -2, 3, -4 …
+// Returns the numbers 1, -2, 3, -4 ….
 std::vector<double> Sequence(int64_t count) {
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i)
@@ -33,7 +33,7 @@ struct Image {
   }
 };
 
-// Two groups: 4 channels, and weights for 2 of them each.
+// The convolution has two groups: 4 channels, and weights for 2 of them each.
 TEST(Layers, GroupedDilatedConvolution) {
   const Image x{5, 5, 4, Sequence(100)};
   const std::vector<double> w = Sequence(2 * 3 * 3 * 2);
@@ -72,7 +72,7 @@ TEST(Layers, TransposedConvolution) {
     op.Output(DType::kF32, {1, extent, extent, 1});
     op.Options(BuiltinOptions::TransposeConvOptions,
                schema::CreateTransposeConvOptions(op.fbb(), padding, 2, 2));
-    // SAME: one row of the 5 is cut off, at the end.
+    // The padding is SAME: one row of the 5 is cut off, at the end.
     std::vector<double> expected(static_cast<size_t>(extent * extent));
     for (int64_t y = 0; y < 2; ++y) {
       for (int64_t c = 0; c < 2; ++c) {
@@ -108,7 +108,7 @@ TEST(Layers, Convolution3D) {
   ExpectNumbers(back.Run(), {F32({1, 2, 1, 1, 1}, {6, 10})});
 }
 
-// SAME: the padding is not counted.
+// The padding is SAME, and means do not count it.
 TEST(Layers, Pooling) {
   const std::vector<double> x = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const std::pair<Code, std::vector<double>> cases[] = {
@@ -219,8 +219,8 @@ TEST(Layers, ResizeNearest) {
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// One unit and one input; the gates are in the order input, forget, cell,
-// output.
+// An LSTM of one unit and one input; the gates are in the order input, forget,
+// cell, output.
 struct Lstm {
   double input_weights[4], recurrent[4], bias[4];
   double hidden = 0, cell = 0;
@@ -270,7 +270,7 @@ TEST(Layers, Rnn) {
   op.Options(
       BuiltinOptions::SequenceRNNOptions,
       schema::CreateSequenceRNNOptions(op.fbb(), false, Activation::NONE));
-  // h = 0.5 x + 2 h + 0.25, from 1
+  // The state is h = 0.5 x + 2 h + 0.25, from 1 on.
   ExpectNumbers(op.Run({F32({1, 1}, {1})}),
                 {F32({1, 3, 1}, {2.75, 6.75, 13.25}), F32({1, 1}, {13.25})});
   OneOperator one(Code::RNN);
@@ -281,7 +281,7 @@ TEST(Layers, Rnn) {
                 {F32({1, 1}, {2.75}), F32({1, 1}, {2.75})});
 }
 
-// Two filters of one unit, which remember three steps.
+// The operator has two filters of one unit, which remember three steps.
 TEST(Layers, Svdf) {
   OneOperator op(Code::SVDF);
   op.Input(F32({1, 2}, {1, 2})).Constant(F32({2, 2}, {1, 1, 2, -1}));
@@ -289,7 +289,7 @@ TEST(Layers, Svdf) {
   op.Variable(DType::kF32, {1, 6}).Output(DType::kF32, {1, 1});
   op.Options(BuiltinOptions::SVDFOptions,
              schema::CreateSVDFOptions(op.fbb(), 2, Activation::NONE));
-  // New: 3 and 0. Memory: (5, 6, 3) and (8, 9, 0).
+  // The new products are 3 and 0. The memory is then (5, 6, 3) and (8, 9, 0).
   const double expected = 5 + 60 + 300 + 2 * 8 + 20 * 9 + 0.5;
   ExpectNumbers(op.Run({F32({1, 6}, {4, 5, 6, 7, 8, 9})}),
                 {F32({1, 1}, {expected}), F32({1, 6}, {5, 6, 3, 8, 9, 0})});

@@ -90,7 +90,7 @@ TEST(Movement, Slices) {
       .Constant(I32({2}, {2, -1}));
   slice.Output(DType::kF32, {2, 2});
   ExpectNumbers(slice.Run(), {F32({2, 2}, {2, 3, 5, 6})});
-  // x[1, ::-2, newaxis]
+  // The slice is x[1, ::-2, newaxis].
   OneOperator strided(Code::STRIDED_SLICE);
   strided.Input(F32({2, 3}, kSix)).Constant(I32({3}, {1, 0, 0}));
   strided.Constant(I32({3}, {2, 0, 0})).Constant(I32({3}, {1, -2, 1}));
@@ -99,7 +99,7 @@ TEST(Movement, Slices) {
       BuiltinOptions::StridedSliceOptions,
       schema::CreateStridedSliceOptions(strided.fbb(), 2, 2, 0, 4, 1));
   ExpectNumbers(strided.Run(), {F32({2, 1}, {6, 4})});
-  // x[..., 0:-1]
+  // The slice is x[..., 0:-1].
   OneOperator ellipsis(Code::STRIDED_SLICE);
   ellipsis.Input(F32({2, 3}, kSix)).Constant(I32({2}, {0, 0}));
   ellipsis.Constant(I32({2}, {0, -1})).Constant(I32({2}, {1, 1}));
@@ -177,7 +177,7 @@ TEST(Movement, Blocks) {
   wider.Options(BuiltinOptions::DepthToSpaceOptions,
                 schema::CreateDepthToSpaceOptions(wider.fbb(), 2));
   ExpectNumbers(wider.Run(), {F32({1, 2, 4, 1}, x)});
-  // [1, 3, 1]: padded to 4, in blocks of 2.
+  // The operand [1, 3, 1] is padded to 4, in blocks of 2.
   OneOperator batch(Code::SPACE_TO_BATCH_ND);
   batch.Input(F32({1, 3, 1}, {1, 2, 3})).Constant(I32({1}, {2}));
   batch.Constant(I32({1, 2}, {1, 0})).Output(DType::kF32, {2, 2, 1});
@@ -340,7 +340,8 @@ TEST(Movement, Suppression) {
                 {I32({3}, {1, 2, 0}), F32({3}, {0.9, 0.7, 0}), I32({}, {2})});
 }
 
-// Three anchors of size 1; an encoding of 0 is the anchor itself.
+// The example has three anchors of size 1; an encoding of 0 is the anchor
+// itself.
 TEST(Movement, DetectionPostProcess) {
   OneOperator op("TFLite_Detection_PostProcess");
   op.Input(F32({1, 3, 4}, std::vector<double>(12, 0)));

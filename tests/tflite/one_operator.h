@@ -52,7 +52,8 @@ class OneOperator {
   // Adds a variable, which is zeros before the first run.
   OneOperator& Variable(DType dtype, const std::vector<int64_t>& dims);
   OneOperator& Absent();
-  // The shape is the one in the file, which the importer does not use.
+  // Adds a result. `dims` is the shape in the file, which the importer does not
+  // use.
   OneOperator& Output(DType dtype, const std::vector<int64_t>& dims = {},
                       Scale scale = {});
   template <typename Offset>
@@ -67,7 +68,7 @@ class OneOperator {
   }
   flatbuffers::FlatBufferBuilder& fbb() { return model_.fbb(); }
 
-  // `state`, if there is any, comes after the inputs.
+  // Runs the operator. `state`, if there is any, comes after the inputs.
   StatusOr<std::vector<Numbers>> Run(std::vector<Numbers> state = {});
 
  private:

@@ -24,8 +24,8 @@ void ExpectExactly(const StatusOr<std::vector<Numbers>>& results,
   EXPECT_EQ((*results)[0].values, expected.values);
 }
 
-// [1, 4, 4, 3] by 3x3 with SAME padding and stride 2; 5 channels, each with its
-// own scale.
+// The convolution is of [1, 4, 4, 3] by 3x3 with SAME padding and stride 2; it
+// has 5 channels, each with its own scale.
 TEST(Quantized, ConvolutionPerChannel) {
   RandomInteger random;
   for (int round = 0; round < 20; ++round) {
@@ -102,7 +102,7 @@ TEST(Quantized, DepthwisePerChannel) {
   }
 }
 
-// 8-bit unsigned weights have a zero point, too.
+// The weights are unsigned bytes, which have a zero point, too.
 TEST(Quantized, FullyConnected) {
   RandomInteger random;
   for (int round = 0; round < 20; ++round) {
@@ -132,7 +132,7 @@ TEST(Quantized, FullyConnected) {
   }
 }
 
-// -6, -2, 2 and 6 quarters are -1.5, -0.5, 0.5 and 1.5.
+// The sums -6, -2, 2 and 6 quarters are -1.5, -0.5, 0.5 and 1.5.
 TEST(Quantized, HalfwayCases) {
   const Numbers x{DType::kI8, {4, 1}, {-6, -2, 2, 6}};
   OneOperator dense(Code::FULLY_CONNECTED);
@@ -211,7 +211,7 @@ TEST(Quantized, Multiply) {
   }
 }
 
-// Halves of the stored integers round away from zero.
+// The mean rounds halves of the stored integers away from zero.
 TEST(Quantized, AveragePool) {
   const std::vector<double> x = {-5, -4, 0, 1, 3, -2, 7, 8};
   OneOperator op(Code::AVERAGE_POOL_2D);
@@ -220,7 +220,7 @@ TEST(Quantized, AveragePool) {
   op.Options(schema::BuiltinOptions::Pool2DOptions,
              schema::CreatePool2DOptions(op.fbb(), schema::Padding::VALID, 2, 2,
                                          2, 2));
-  // (-5 - 4 + 3 - 2) / 4 = -2, (0 + 1 + 7 + 8) / 4 = 4
+  // The means are (-5 - 4 + 3 - 2) / 4 = -2 and (0 + 1 + 7 + 8) / 4 = 4.
   ExpectExactly(op.Run(), {DType::kI8, {1, 1, 2, 1}, {-2, 4}});
   OneOperator halves(Code::AVERAGE_POOL_2D);
   halves.Input({DType::kI8, {1, 1, 4, 1}, {-2, -1, 2, 1}}, {0.5f, 0})
@@ -254,7 +254,7 @@ TEST(Quantized, Quantize) {
   ExpectExactly(again.Run(), {DType::kI8, {100}, expected});
 }
 
-// All 256 operands of functions that are computed by tables.
+// Tests all 256 operands of functions that are computed by tables.
 TEST(Quantized, Tables) {
   std::vector<double> x;
   for (int i = -128; i < 128; ++i) x.push_back(i);

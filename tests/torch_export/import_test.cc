@@ -1,5 +1,5 @@
-// Tests whole programs: layers, open dims, control flow, state, both layouts of
-// archives.
+// Tests whole programs: layers, open dims, control flow, state, and both
+// layouts of archives.
 #include "frontends/torch_export/import.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(Import, TransformerBlockForAnyLength) {
       {1, 3, 4}, {1.192667, 2.234749, 3.276831, 4.318913, 0.232373, -0.702856,
                   1.361915, 2.426685, 1.958618, 1.932879, -0.092859, 0.881402});
   ExpectNumbers(RunArchive(SampleModel("block"), {x}), {y});
-  // The type of its mask is passed by name, which old files do not give.
+  // The operator takes its mask's type by name, which old files do not give.
   ExpectNumbers(RunArchive(SampleProgram("block").OldArchive(), {x}), {y});
 }
 
@@ -165,7 +165,7 @@ TEST(Import, BuffersThatChangeAreState) {
                 {F32({2}, {13, 26}), F32({2}, {12, 24}), on});
 }
 
-// Programs that are not functional: add_ on a buffer and on an input.
+// The programs are not functional: they apply add_ to a buffer and to an input.
 TEST(Import, WhatIsWrittenInPlaceIsStateToo) {
   ProgramBuilder p;
   p.Buffer("b_count", "count", DType::kF32, {2}, Floats({0, 0}));
@@ -218,13 +218,13 @@ TEST(Import, ResultsAreCalledAsTheKeysOfDicts) {
   };
   EXPECT_EQ(names(p.Archive()),
             (std::vector<std::string>{"y", "all_0", "all_1"}));
-  // An arrangement with another number of results.
+  // The arrangement has another number of results, so it gives no names.
   p.Arranged("[1, " + leaf + "]");
   EXPECT_EQ(names(p.Archive()),
             (std::vector<std::string>{"neg", "abs_1", "neg_2"}));
 }
 
-// Dims that are expressions of others, and arithmetic on them.
+// The program has dims that are expressions of others, and arithmetic on them.
 TEST(Import, ExpressionsOfDims) {
   ProgramBuilder p;
   p.Input("x", DType::kF32, {"s0", "2"});
@@ -283,7 +283,8 @@ TEST(Import, RangesAreChecked) {
                     {.input_shapes = {{"x", {9}}}});
 }
 
-// Numbers are inputs: given at compile time, or at run time.
+// Inputs of the program are numbers, which are given at compile time, or at run
+// time.
 TEST(Import, NumbersAsInputs) {
   ProgramBuilder p;
   p.Input("x", DType::kF32, {"4"});

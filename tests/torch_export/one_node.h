@@ -25,14 +25,15 @@ StatusOr<std::vector<Numbers>> RunArchive(
     const std::string& archive, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
 
-// Expects these first results of one node, whose inputs are called x0, x1 ….
-// `unread` further results are not read.
+// Runs one node and expects these first results. Its inputs are called x0, x1
+// …. `unread` further results are not read.
 void ExpectNode(const std::string& target,
                 const std::vector<torch_export::Given>& arguments,
                 const std::vector<Numbers>& inputs,
                 const std::vector<Numbers>& expected, size_t unread = 0);
 
-// Expects an error of one line that contains the part.
+// Expects that the import fails with an error of one line that contains the
+// part.
 void ExpectImportError(const std::string& archive, const std::string& part,
                        const frontends::ImportOptions& options = {});
 

@@ -81,7 +81,7 @@ TEST(Elementwise, FunctionsOfFloats) {
           {"torch.round(x0, decimals=1)",
            [](double x) { return std::nearbyint(x * 10) / 10; }},
           {"torch.copysign(x0, -1)", [](double x) { return -std::abs(x); }},
-          // Activations.
+          // The next rows are activations.
           {"torch.relu(x0)", [](double x) { return std::max(x, 0.0); }},
           {"torch.relu_(x0)", [](double x) { return std::max(x, 0.0); }},
           {"torch.relu6(torch.mul(x0, 10))",
@@ -212,8 +212,9 @@ TEST(Elementwise, OfTwoTensors) {
     ExpectTorch(expression, {a, b}, {Bools({3}, expected)});
 }
 
-// The f32 0.7 is a little too small, so -7 is a little less than -10 times it,
-// although the rounded quotient is -10.
+// Division of -7 by the f32 0.7 gives -10 after rounding, but the exact
+// quotient is a little below -10, because the f32 0.7 is a little less than
+// 0.7. The floor is therefore -11.
 TEST(Elementwise, RemaindersOfFloats) {
   const Numbers a = F32({4}, {-7, 7, 7.5, -7.5});
   const Numbers b = F32({4}, {0.7, 0.7, -2, -2});
@@ -269,8 +270,8 @@ TEST(Elementwise, Integers) {
     ExpectTorch(expression, {a, b}, {I64({4}, expected)});
 }
 
-// The type of a result: tensors with dims have priority over tensors without,
-// and these over numbers; higher categories come first.
+// Tests the type of a result: tensors with dims have priority over tensors
+// without, and these over numbers; higher categories come first.
 TEST(Elementwise, Promotion) {
   const Numbers i = I32({2}, {1, 2});
   const Numbers f = F32({2}, {0.5, 1.5});
@@ -297,7 +298,7 @@ TEST(Elementwise, Promotion) {
   ExpectTorch("torch.to(x0, 4)", {f}, {I64({2}, {0, 1})});
   ExpectTorch("torch.to(x0, dtype=11)", {f}, {Bools({2}, {1, 1})});
   ExpectTorch("torch.type_as(x0, x1)", {f, i}, {I32({2}, {0, 1})});
-  // An operator in place keeps the type.
+  // An operator that works in place keeps the type of its operand.
   ExpectTorch("torch.mul_(x0, 1.5)", {i}, {I32({2}, {1, 3})});
 }
 

@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   return 0;
 }
 
-// The parts of an archive are parsed by themselves, too: changes of packed
-// bytes change little.
+// Imports the input as an archive, and also parses it as a part of an archive:
+// changes of packed bytes change little.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace ember;
   (void)torchscript::Pickle::Read({data, size});

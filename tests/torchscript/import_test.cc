@@ -79,7 +79,8 @@ TEST(Import, LoopsThatTheRunEnds) {
 }
 
 TEST(Import, StateThatBeginsWithNumbers) {
-  // The attributes are inputs after x, zeros at first, and results after y.
+  // The attributes are inputs after x, which are zeros at first, and results
+  // after y.
   const std::string archive = SampleModel("counter");
   const StatusOr<graph::Graph> graph = Import(archive);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
@@ -403,7 +404,8 @@ TEST(Import, StridedAndSharedTensors) {
     x0: Tensor) -> Tensor:
     return torch.add(torch.matmul(x0, self.turned), self.wide)
 )");
-  // [[1, 2, 3], [4, 5, 6]] stored by columns, and its first row repeated.
+  // The tensor is [[1, 2, 3], [4, 5, 6]] stored by columns; then its first row
+  // is repeated.
   std::vector<uint8_t> bytes(6 * sizeof(float));
   const float values[] = {1, 4, 2, 5, 3, 6};
   std::memcpy(bytes.data(), values, bytes.size());
@@ -575,8 +577,8 @@ TEST(Import, BranchesLeaveNoListThatHoldsItself) {
               "found more");
 }
 
-// 8 levels of 8 items: few lists, but 16 million items if they are expanded to
-// a tree.
+// The value has 8 levels of 8 items: few lists, but 16 million items if they
+// are expanded to a tree.
 TEST(Import, LooksForItemsInListsOnly) {
   ExpectError(TorchArchive("return torch.__contains__(3, x0)", {kInput}),
               "expected something to look in, found the int 3");
@@ -617,7 +619,7 @@ TEST(Import, ListsThatAreHeldManyTimes) {
 // Lists that do not change are not state, however they contain each other and
 // however long they are.
 TEST(Import, ListsOfModulesStayAsTheyAre) {
-  // A memoized list with 200 items that are the list itself.
+  // A pickle with a memoized list of 200 items that are the list itself.
   std::string itself = "]q\x01(";
   for (int i = 0; i < 200; ++i) itself += "h\x01";
   std::string numbers = "](";
@@ -637,7 +639,7 @@ TEST(Import, ListsOfModulesStayAsTheyAre) {
   }
 }
 
-// Truncated files and changed bytes must not do harm.
+// Imports of truncated files and of changed bytes must do no harm.
 TEST(Import, DamagedFiles) {
   for (const std::string_view name : torchscript::SampleModelNames()) {
     const std::string archive = SampleModel(name);

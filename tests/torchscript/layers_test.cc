@@ -29,7 +29,7 @@ double At(const Numbers& x, const std::vector<int64_t>& index) {
   return x.values[static_cast<size_t>(at)];
 }
 
-// Computes the definition, one output at a time.
+// Computes a convolution by its definition, one output at a time.
 Numbers Conv2d(const Numbers& x, const Numbers& w, int64_t stride, int64_t pad,
                int64_t dilation, int64_t groups) {
   const int64_t reach_h = (w.dims[2] - 1) * dilation + 1;
@@ -75,7 +75,7 @@ TEST(Layers, Convolutions) {
       "torch.convolution(x0, x1, None, [1, 1], [1, 1], [1, 1], False, [0, 0], "
       "1)",
       {x, square}, {Conv2d(x, square, 1, 1, 1, 1)});
-  // One image without the dim N, with a bias.
+  // The input is one image without the dim N, and there is a bias.
   Numbers one = x;
   one.dims = {4, 5, 6};
   one.values.resize(120);
@@ -88,7 +88,7 @@ TEST(Layers, Convolutions) {
     y.values[i] += static_cast<double>(i / each);
   ExpectTorch("torch.conv2d(x0, x1, torch.arange(3, dtype=6))", {one, square},
               {y});
-  // A convolution of one dim: a row of an image.
+  // The convolution has one dim: its input is a row of an image.
   Numbers row = Varied({1, 2, 7}, 5);
   Numbers kernel = Varied({3, 2, 3}, 6);
   Numbers image = row;
@@ -101,7 +101,8 @@ TEST(Layers, Convolutions) {
 }
 
 TEST(Layers, TransposedConvolution) {
-  // Each element spreads the kernel over the result.
+  // The convolution is transposed: each element spreads the kernel over the
+  // result.
   const Numbers x = Varied({1, 2, 3}, 1);
   const Numbers w = Varied({2, 2, 3}, 2);
   constexpr int64_t kStride = 2;
@@ -141,7 +142,7 @@ TEST(Layers, Pooling) {
               {x}, {F32({1, 1, 2, 2}, {1, 7.0 / 3, 13.0 / 3, 17.0 / 3})});
   ExpectTorch("torch.adaptive_avg_pool2d(x0, [1, 1])", {x},
               {F32({1, 1, 1, 1}, {5.5})});
-  // Parts of unequal size overlap: [0, 2), [1, 4), [3, 5).
+  // The parts have unequal sizes and overlap: [0, 2), [1, 4), [3, 5).
   ExpectTorch("torch.adaptive_avg_pool2d(x0, [None, 3])", {x},
               {F32({1, 1, 2, 3}, {1.5, 3, 4.5, 6.5, 8, 9.5})});
   ExpectTorch("(torch.adaptive_max_pool1d(x0, [1]))[0]", {line},
@@ -178,7 +179,7 @@ TEST(Layers, Normalizations) {
   ExpectTorch(
       "torch.batch_norm(x0, None, None, None, None, True, 0.1, 0.1, False)",
       {x}, {F32({1, 2, 4}, each)});
-  // Normalizes by the statistics that were measured in training.
+  // The layer normalizes by the statistics that were measured in training.
   std::vector<double> measured;
   for (size_t i = 0; i < 8; ++i) {
     const double c = i < 4 ? 0 : 1;
@@ -231,7 +232,7 @@ TEST(Layers, Products) {
               {F32({2}, {6 / std::sqrt(42.0), 15 / std::sqrt(231.0)})});
 }
 
-// softmax(q k^T / sqrt(d)) v, row by row.
+// The expected result is softmax(q k^T / sqrt(d)) v, row by row.
 TEST(Layers, Attention) {
   const Numbers q = Varied({1, 2, 4}, 1);
   const Numbers k = Varied({1, 3, 4}, 2);

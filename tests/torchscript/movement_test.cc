@@ -22,7 +22,7 @@ Numbers Bools(std::vector<int64_t> dims, std::vector<double> values) {
   return {DType::kBool, std::move(dims), std::move(values)};
 }
 
-// [[1, 2, 3], [4, 5, 6]]
+// The matrix [[1, 2, 3], [4, 5, 6]].
 const Numbers kMatrix = F32({2, 3}, {1, 2, 3, 4, 5, 6});
 
 void Check(const std::vector<Numbers>& inputs, const std::vector<Case>& cases) {
@@ -246,7 +246,7 @@ TEST(Movement, Reductions) {
           {F32({2, 3}, std::vector<double>(6, -std::log(3.0)))}}});
 }
 
-// NaN is above all numbers, and wins in all searches.
+// NaN is above all numbers, and is found by all searches.
 TEST(Movement, ReductionsOfNan) {
   const Numbers x = F32({3, 4}, {NAN, 1, 2, 3, 1, NAN, NAN, 0, 2, 1, 0, 3});
   Check(

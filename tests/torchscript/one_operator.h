@@ -22,14 +22,14 @@ namespace ember::tests {
 std::string TorchArchive(const std::string& body,
                          const std::vector<Numbers>& inputs);
 
-// Imports, compiles and runs. Returns all results.
+// Imports, compiles and runs an archive. Returns all results.
 StatusOr<std::vector<Numbers>> RunTorchArchive(
     const std::string& archive, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
 StatusOr<std::vector<Numbers>> RunTorch(const std::string& body,
                                         const std::vector<Numbers>& inputs);
 
-// Expects these results of an expression.
+// Runs an expression and expects these results.
 void ExpectTorch(const std::string& expression,
                  const std::vector<Numbers>& inputs,
                  const std::vector<Numbers>& expected, double tolerance = 1e-5);

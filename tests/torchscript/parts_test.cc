@@ -23,7 +23,7 @@ std::string SourceError(const std::string& text) {
 }
 
 TEST(Pickle, PlainData) {
-  // {"a": [1, -2, 2.5, None, True], "b": (300,)}
+  // The pickle of {"a": [1, -2, 2.5, None, True], "b": (300,)}.
   const std::string text = std::string("\x80\x02}q\x00", 5) + "(X\x01" +
                            std::string(3, '\0') + "a](K\x01J\xfe\xff\xff\xffG" +
                            std::string("\x40\x04\0\0\0\0\0\0", 8) +
@@ -72,7 +72,7 @@ TEST(Pickle, Malformed) {
             "0x7f");
 }
 
-// A tuple of 2048 values is the arguments of 4096 calls.
+// In the pickle a tuple of 2048 values is the arguments of 4096 calls.
 TEST(Pickle, ArgumentsAreCounted) {
   std::string text =
       "(" + std::string(2048, 'N') + "tq\x01" + "0cos\nsystem\nq\x02" + "0]";

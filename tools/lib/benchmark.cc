@@ -60,7 +60,7 @@ class Caller {
         device_(device),
         turns_(static_cast<int>(options.turns)) {}
 
-  // False, without a call, if the process has made its last call.
+  // Makes a call. False, without a call, if the process has made its last call.
   StatusOr<bool> Call() {
     if (turns_ >= 0) {
       EMBER_ASSIGN_OR_RETURN(const bool is_next, WaitForTurn(turns_));
@@ -90,8 +90,8 @@ class Caller {
   const BenchmarkOptions& options_;
   const hal::Device& device_;
   const int turns_;
-  // Counts the calling thread and the device's threads. Compiling threads start
-  // only with the first job, so they are not among them.
+  // Waits of the calling thread and the device's threads. Compiling threads
+  // start only with the first job, so they are not counted.
   const ThreadWaits threads_;
   std::vector<double> times_;
   std::vector<double> waits_;

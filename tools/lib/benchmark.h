@@ -46,9 +46,10 @@ struct BenchmarkOptions {
   int64_t warmup = 5;
   double settle_seconds = 60;
   int64_t runs = 30;  // largest number of measured runs
-  // No run begins after this time, except for the first three.
+  // Number of seconds after which no further run begins, except for the first
+  // three.
   double seconds = 10;
-  // Runs to cancel after the measured ones (cancel_latency.h).
+  // Number of runs to cancel after the measured ones (cancel_latency.h).
   int64_t cancels = 0;
   // A file descriptor by which another process decides when this one calls:
   // before each call a byte is written to it, and the call waits for a byte
@@ -59,40 +60,45 @@ struct BenchmarkOptions {
 
 struct Measurement {
   double median_ms = 0, p10_ms = 0, p90_ms = 0;
-  // Time to read the file, to compile it unless it is a module, and to make the
-  // session.
+  // Milliseconds to read the file, to compile it unless it is a module, and to
+  // make the session.
   double load_ms = 0;
-  double first_ms = 0;  // load_ms and the first run
-  double rss_mb = 0;    // resident memory after the last run
+  double first_ms = 0;  // milliseconds of load_ms and the first run
+  double rss_mb = 0;    // megabytes of resident memory after the last run
   double peak_mb = 0;
   int64_t runs = 0;
-  // The tiers of the measured calls, and which dispatches ran side by side.
+  // The share of each tier in the measured calls, and the dispatches that ran
+  // side by side.
   std::string tier_mix;
-  // Only on a device that is not the host: submissions of a measured run, their
-  // commands, and milliseconds of CPU time of the calling thread before the
-  // work was submitted. `on_host` is Placement::Text, or empty if all ran on
-  // the device.
+  // Filled only on a device that is not the host: submissions of a measured
+  // run, their commands, and milliseconds of CPU time of the calling thread
+  // before the work was submitted. `on_host` is Placement::Text, or empty if
+  // all ran on the device.
   bool is_on_device = false;
   double submissions = 0, commands = 0, host_ms = 0;
   std::string on_host;
 
-  CancelLatency cancel;  // only if cancels were asked for
+  // latency of Cancel; measured only if cancels were requested
+  CancelLatency cancel;
 
-  // Latency of every call of the process from the first one on, up to a
+  // Milliseconds of every call of the process from the first one on, up to a
   // million.
   std::vector<double> calls_ms;
-  // For each of these calls, how long the session's threads waited for a core
-  // (thread_waits.h).
+  // For each of these calls, the milliseconds for which the session's threads
+  // waited for a core (thread_waits.h).
   std::vector<double> waits_ms;
   int64_t warmup_calls = 0;  // number of calls before the measured ones
-  bool is_settled = false;   // at the first measured call
+  // true: every dispatch had its final kernel at the first measured call
+  bool is_settled = false;
   double compile_ms = 0;
   int64_t kernels = 0;
-  int64_t kernels_loaded = 0;  // kernels from the cache on disk
+  // number of kernels that were loaded from the cache on disk
+  int64_t kernels_loaded = 0;
 };
 
 StatusOr<Measurement> Measure(const BenchmarkOptions& options);
-// Like Measure, in a child process. A crash of the child is an error, too.
+// Calls Measure in a child process and returns its result. A crash of the child
+// is an error, too.
 StatusOr<Measurement> MeasureInChild(const BenchmarkOptions& options);
 
 }  // namespace ember::tools

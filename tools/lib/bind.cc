@@ -112,11 +112,13 @@ Status BindShapes(const vm::Module& module,
   return OkStatus();
 }
 
-// Splits "[NAME=]@x.pb". Such a file may hold more than one tensor.
+// Returns the path of a specification "[NAME=]@x.pb", split from the name. Such
+// a file may hold more than one tensor.
 std::optional<NamedPath> ProtoPath(const std::string& spec) {
   const StatusOr<NamedPath> path = ParsePathSpec(spec);
   if (!path.ok() || !path->path.ends_with(".pb")) return std::nullopt;
-  // "x=2x3xf32=@x.pb" is a file of raw data, not a tensor proto.
+  // A specification such as "x=2x3xf32=@x.pb" is a file of raw data, not a
+  // tensor proto.
   if (path->name && (path->name->find('=') != std::string::npos ||
                      ParseTensorType(*path->name))) {
     return std::nullopt;

@@ -13,9 +13,9 @@
 namespace ember::tools {
 namespace {
 
-// The declarations are those of PointerTableRow and NativeTableHeader. Bytes
-// are written as 64-bit numbers, of which a C compiler reads a megabyte in a
-// second.
+// The declarations at the beginning of the C file. They equal PointerTableRow
+// and NativeTableHeader. Bytes are written as 64-bit numbers, of which a C
+// compiler reads a megabyte in a second.
 constexpr std::string_view kDeclarations = R"(
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "expected a processor that stores the lowest byte of a number first"
@@ -75,8 +75,8 @@ std::string ByteList(const Bytes& bytes) {
   return "{" + text + "}";
 }
 
-// Only the table in the same file calls the functions. They are static, so that
-// a program may link several such files.
+// Returns the declarations of the functions. They are static, so that a program
+// may link several such files: only the table in the same file calls them.
 std::string FunctionDeclarations(const Prejitted& section) {
   std::string text;
   for (const std::string& name : section.function_names) {

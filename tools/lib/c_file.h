@@ -14,7 +14,8 @@
 
 namespace ember::tools {
 
-// `section` must be of target c11. `symbol` is the C name of the table.
+// Returns the text of the C file. `section` must be of target c11. `symbol` is
+// the C name of the table.
 std::string CFileText(const vm::ModuleIdentity& module,
                       const Prejitted& section, const std::string& symbol);
 

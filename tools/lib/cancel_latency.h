@@ -19,13 +19,15 @@
 namespace ember::tools {
 
 struct CancelLatency {
-  int64_t cancelled = 0;  // runs that Cancel ended; the others had ended before
-  // Time from the call of Cancel to the end of Run; 0 if no run was cancelled.
+  // number of runs that Cancel ended; the others had ended before
+  int64_t cancelled = 0;
+  // Milliseconds from the call of Cancel to the end of Run; 0 if no run was
+  // cancelled.
   double median_ms = 0, worst_ms = 0;
 };
 
-// `seed` decides the moments. Errors: those of a run, except kCancelled, and
-// those of one more run at the end.
+// Measures the latency. `seed` decides the moments. Errors: those of a run,
+// except kCancelled, and those of one more run at the end.
 StatusOr<CancelLatency> MeasureCancel(vm::Session& session,
                                       std::span<const vm::Tensor> inputs,
                                       int64_t count, uint64_t seed);

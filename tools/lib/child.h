@@ -17,7 +17,8 @@
 
 namespace ember::tools {
 
-// timeout_seconds = 0: there is no timeout.
+// Runs the function in a child process. timeout_seconds = 0: there is no
+// timeout.
 StatusOr<std::string> RunInChild(
     const std::function<StatusOr<std::string>()>& work,
     unsigned timeout_seconds);

@@ -19,11 +19,11 @@ struct ChromeTraceEvent {
   int64_t end_ns = 0;
   uint64_t thread = 0;
   std::vector<std::pair<std::string, std::string>>
-      details;  // shown when the event is selected
+      details;  // text that is shown when the event is selected
 };
 
-// Times are relative to the first event. Threads are numbered in order of
-// appearance.
+// Returns the text of the trace file. Times are relative to the first event.
+// Threads are numbered in order of appearance.
 std::string ChromeTrace(std::string_view process,
                         std::span<const ChromeTraceEvent> events);
 

@@ -42,9 +42,11 @@ struct Comparison {
   bool equal = true;
   std::string message;      // one line; empty if the tensors are equal
   int64_t differences = 0;  // number of elements out of tolerance
-  // Over all finite elements; infinite if only one side is NaN or infinite.
+  // Largest absolute difference over all finite elements; infinite if only one
+  // side is NaN or infinite.
   double max_absolute = 0;
-  double max_relative = 0;  // |got - want| / |want| where |want| > atol
+  // largest |got - want| / |want| over the elements where |want| > atol
+  double max_relative = 0;
 };
 
 Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
@@ -61,9 +63,9 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
 // count.
 Comparison CompareTiers(const vm::Tensor& got, const vm::Tensor& want,
                         double factor = 1);
-// Returns f64 1e-9, f32 1e-4, f16 4e-3, bf16 3e-2, f8e4m3fn 0.25, f8e5m2 0.5.
-// That is some hundred units in the last place of a sum, or a few units for
-// sums that are rounded to a narrow type.
+// Returns the tolerance of a type: f64 1e-9, f32 1e-4, f16 4e-3, bf16 3e-2,
+// f8e4m3fn 0.25, f8e5m2 0.5. That is some hundred units in the last place of a
+// sum, or a few units for sums that are rounded to a narrow type.
 double TierTolerance(DType type);
 
 }  // namespace ember::tools

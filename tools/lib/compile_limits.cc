@@ -12,8 +12,8 @@
 namespace ember::tools {
 namespace {
 
-// The message is made beforehand, as nothing can be allocated when it is
-// written.
+// Returns the message for exceeded memory. It is made beforehand, as nothing
+// can be allocated when it is written.
 std::string& MemoryMessage() {
   static auto* const kMessage = new std::string;
   return *kMessage;

@@ -11,7 +11,8 @@
 namespace ember::tools {
 namespace {
 
-// The message is made before the signal arrives, as a handler cannot make one.
+// The message that the signal's handler prints. It is made before the signal
+// arrives, as a handler cannot make one.
 char message[256];
 size_t message_size = 0;
 

@@ -59,7 +59,7 @@ void CallOperands::Share(std::span<const int> with) {
     vm::Tensor& input = inputs[static_cast<size_t>(with[i])];
     vm::Tensor& output = outputs[i];
     if (output.byte_size > input.byte_size) {
-      // The memory of the larger one of both is shared.
+      // The input and the output share the larger memory of both.
       std::memcpy(output.data, input.data,
                   static_cast<size_t>(input.byte_size));
       input.memory = output.memory;

@@ -58,7 +58,7 @@ struct CallOperands {
   // own.
   void Share(std::span<const int> with);
 
-  // Pointers to the operands, in the form of KernelCall::buffers.
+  // Returns pointers to the operands, in the form of KernelCall::buffers.
   std::vector<void*> Buffers() const;
 };
 

@@ -15,7 +15,7 @@ using tensor::Opcode;
 using tensor::Register;
 using tensor::Update;
 
-// Bit i is set if the value depends on axis i of the stage.
+// A set of axes: bit i is set if a value depends on axis i of the stage.
 using AxisSet = uint32_t;
 
 bool IsOperation(const Instruction& instruction) {
@@ -132,7 +132,8 @@ class StageWork {
   const tensor::Stage& stage_;
   std::vector<int64_t> extents_;
   AxisSet all_ = 0;
-  std::vector<AxisSet> sets_;  // for each register of the stage
+  // axes that each register of the stage depends on
+  std::vector<AxisSet> sets_;
   std::vector<bool> visited_ = std::vector<bool>(stage_.end - stage_.begin);
 };
 

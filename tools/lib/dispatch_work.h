@@ -24,12 +24,14 @@ namespace ember::tools {
 struct DispatchWork {
   double operations = 0;
   double bytes = 0;
-  double points = 0;  // summed over all stages
-  // The last result and the largest reduction: "1x28x28x8xf32, sum of 9".
+  double points = 0;  // number of points, summed over all stages
+  // Text about the last result and the largest reduction: "1x28x28x8xf32, sum
+  // of 9".
   std::string text;
 };
 
-// Error: the dispatch cannot have these parameters.
+// Counts the work of a dispatch. Error: the dispatch cannot have these
+// parameters.
 StatusOr<DispatchWork> WorkOf(const tensor::Dispatch& dispatch,
                               std::span<const int64_t> parameters);
 

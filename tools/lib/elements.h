@@ -18,12 +18,13 @@
 namespace ember::tools {
 
 double FloatElement(const vm::Tensor& tensor, int64_t index);
-// For integer and bool tensors. u64 is returned as its bits.
+// Returns an element of an integer or bool tensor. u64 is returned as its bits.
 int64_t IntegerElement(const vm::Tensor& tensor, int64_t index);
-// Rounds the value to the tensor's type, which must be a float type.
+// Sets an element to the value, rounded to the tensor's type, which must be a
+// float type.
 void SetFloatElement(vm::Tensor& tensor, int64_t index, double value);
-// Truncates the value to the tensor's type, which must be an integer type or
-// bool.
+// Sets an element to the value, truncated to the tensor's type, which must be
+// an integer type or bool.
 void SetIntegerElement(vm::Tensor& tensor, int64_t index, int64_t value);
 
 // Returns the shortest text that reads back as the same element ("0.1", "-3",
@@ -33,7 +34,8 @@ std::string ElementText(const vm::Tensor& tensor, int64_t index);
 // type's range.
 Status ParseElement(std::string_view text, vm::Tensor& tensor, int64_t index);
 
-// Returns the index of an element as text, "[0, 3, 1]"; "[]" for a scalar.
+// Returns the index of an element as text, such as "[0, 3, 1]"; "[]" for a
+// scalar.
 std::string IndexText(std::span<const int64_t> dims, int64_t flat_index);
 
 }  // namespace ember::tools

@@ -24,7 +24,8 @@ std::vector<std::vector<double>> TimesBySite(const vm::Session& session) {
   return times;
 }
 
-// Returns "2", "0: declined-reason" or "0: no kernel yet".
+// Returns the tier that ran a dispatch, with the reason if there was no kernel:
+// "2", "0: declined-reason" or "0: no kernel yet".
 std::string TierText(const vm::SiteProfile& site, const vm::Tiering* tiering,
                      uint32_t group) {
   std::string text = std::to_string(site.tier);

@@ -20,11 +20,11 @@
 
 namespace ember::tools {
 
-// `tiering` is null at tier 0.
+// Returns the table for a session on the host. `tiering` is null at tier 0.
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
                         const MachineLimits& limits);
-// For a device that is not the host, whose limits are not known: the table has
-// rates instead of shares, and where each dispatch ran.
+// Returns the table for a device that is not the host, whose limits are not
+// known. It has rates in place of shares, and says where each dispatch ran.
 std::string ExplainDeviceText(const vm::Session& session,
                               const vm::Tiering* tiering,
                               const std::string& device);

@@ -135,7 +135,7 @@ void Flags::Add(std::string name, std::vector<std::string>* values,
   Flag& flag = AddFlag(std::move(name), std::move(placeholder), std::move(doc));
   flag.default_text = Join(*values, ",");
   flag.set = [values, first = true](const std::string& text) mutable {
-    if (first) values->clear();  // the default
+    if (first) values->clear();  // the first use removes the default values
     first = false;
     values->push_back(text);
     return OkStatus();
@@ -319,8 +319,8 @@ int RunTool(int argc, char** argv, Flags& flags,
   const Status flushed = FlushStdout();
   if (status.ok()) status = flushed;
   if (status.ok()) return 0;
-  // A file's name, or a name in it, may hold characters that move a terminal's
-  // cursor.
+  // The message is printed on one line: a file's name, or a name in it, may
+  // hold characters that move a terminal's cursor.
   std::fprintf(stderr, "%s: %s\n", flags.tool().c_str(),
                OnOneLine(status.message()).c_str());
   return IsCommandLineError(status) ? 2 : 1;

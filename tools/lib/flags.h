@@ -32,15 +32,15 @@ namespace ember::tools {
 
 class Flags {
  public:
-  // `usage` is the text after the tool's name.
+  // Makes a tool without flags. `usage` is the text after the tool's name.
   Flags(std::string tool, std::string usage, std::string summary);
 
   // Declares values that are not flags: at least `minimum`, at most `maximum`.
   void Positional(std::string name, size_t minimum, size_t maximum,
                   std::vector<std::string>* values);
-  // The value that the variable has when Add is called is the default, and
-  // shown in the help. Variables must outlive the parsing. The documentation
-  // may have several lines.
+  // Declares a flag. The value that the variable has when Add is called is the
+  // default, and shown in the help. Variables must outlive the parsing. The
+  // documentation may have several lines.
   void Add(std::string name, bool* value, std::string doc);
   void Add(std::string name, int64_t* value, std::string placeholder,
            std::string doc);
@@ -48,17 +48,17 @@ class Flags {
            std::string doc);
   void Add(std::string name, std::string* value, std::string placeholder,
            std::string doc);
-  // --name without a value means --name=`alone`. Without the flag the variable
-  // stays unchanged.
+  // Declares a flag whose value may be left out: --name without a value means
+  // --name=`alone`. Without the flag the variable stays unchanged.
   void AddOptional(std::string name, std::string* value,
                    std::string placeholder, std::string alone, std::string doc);
-  // Each use adds a value.
+  // Declares a flag of which each use adds a value.
   void Add(std::string name, std::vector<std::string>* values,
            std::string placeholder, std::string doc);
-  // Declares a bool that asks for something other than the tool's usual work.
-  // Positional values are not required with it.
+  // Declares a bool flag that asks for something other than the tool's usual
+  // work. Positional values are not required with it.
   void AddStandalone(std::string name, bool* value, std::string doc);
-  // Accepts only these values.
+  // Declares a flag that accepts only these values.
   void AddChoice(std::string name, std::string* value,
                  const std::vector<std::string>& choices, std::string doc);
   void Example(std::string command);
@@ -73,9 +73,10 @@ class Flags {
  private:
   struct Flag {
     std::string name, placeholder, doc, default_text;
-    // The value of a flag without one; empty: the flag needs a value.
+    // The value that the flag has if the user gives none; empty: the flag needs
+    // a value.
     std::string alone;
-    bool is_optional = false;  // --help shows [=placeholder]
+    bool is_optional = false;  // true: --help shows [=placeholder]
     std::function<Status(const std::string&)> set;
 
     std::string Spelling() const {

@@ -63,7 +63,8 @@ StatusOr<std::vector<vm::Tensor>> ReadTensors(
   }
 }
 
-// `known` holds numbers of inputs whose values the module was compiled for.
+// Reads a data set. `known` holds numbers of inputs whose values the module was
+// compiled for.
 StatusOr<DataSet> ReadDataSet(const std::string& folder,
                               const vm::Module& module,
                               const std::set<size_t>& known) {
@@ -111,7 +112,7 @@ class GoldenRunner {
   }
 
  private:
-  // Adds up the calls of the session that ends.
+  // Adds up the calls of the session that is about to be destroyed.
   void CountCalls() {
     if (session_ == nullptr) return;
     const Placement placement = PlacementOf(session_->Profile());
@@ -216,7 +217,8 @@ class GoldenRunner {
       if (const Status again = OpenPinned(folder); again.ok()) {
         pinned_ = true;
         result_.note = "shapes pinned";
-        // The pins decide which tensors a sequence consists of.
+        // The set is read again, because the pins decide which tensors a
+        // sequence consists of.
         EMBER_ASSIGN_OR_RETURN(set,
                                ReadDataSet(folder, session_->module(), known_));
         CarryState(set.inputs);

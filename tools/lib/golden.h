@@ -28,7 +28,8 @@ struct GoldenCase {
   std::string model;
   std::vector<std::string> data_sets;
   Tolerance tolerance;
-  std::string entry = "";  // see LoadOptions::entry
+  // name of the function to run; see LoadOptions::entry
+  std::string entry = "";
   // True: the sets are consecutive runs of one model that keeps state. False:
   // each set starts with the model's initial state.
   bool carries_state = false;
@@ -36,10 +37,11 @@ struct GoldenCase {
 
 struct GoldenResult {
   bool passed = true;
-  double max_absolute = 0;  // over all outputs of all sets
+  // largest absolute difference over all outputs of all sets
+  double max_absolute = 0;
   double max_relative = 0;
   double milliseconds =
-      0;  // median of a few runs of the first set after a warm-up
+      0;  // Median milliseconds of a few runs of the first set after a warm-up.
   // Number of calls of dispatches in all runs, and how many of them a device
   // that is not the host ran.
   int64_t calls = 0, device_calls = 0;
@@ -59,20 +61,23 @@ struct PreparedModule {
 struct GoldenOptions {
   int64_t threads = 1;
   std::string device = "cpu";
-  std::string tier = "auto";  // see tools/lib/tier.h
-  KernelCheckFlags checks;    // a kernel that is wrong fails the case
-  double seconds = 1;  // time for the timed runs, of which there are 3 to 200
-  // Used instead of a tier: asked for a kernel before each dispatch first runs.
+  std::string tier = "auto";  // name of a tier, see tools/lib/tier.h
+  // flags for checks of kernels; a kernel that is wrong fails the case
+  KernelCheckFlags checks;
+  // seconds for the timed runs, of which there are 3 to 200
+  double seconds = 1;
+  // Provider that is used in place of a tier, or null: it is asked for a kernel
+  // before each dispatch first runs.
   std::shared_ptr<vm::KernelProvider> provider;
-  // Used instead of a tier: returns what runs in place of a compiled model. Its
-  // errors are errors of the case.
+  // Function that is used in place of a tier, or null. It returns the module
+  // that runs in place of a compiled model. Its errors are errors of the case.
   std::function<StatusOr<PreparedModule>(
       const std::shared_ptr<const vm::Module>&)>
       prepare;
 };
 
-// If a model only compiles with known shapes, it is compiled again for the
-// shapes of each data set.
+// Runs a case. If a model only compiles with known shapes, it is compiled again
+// for the shapes of each data set.
 StatusOr<GoldenResult> RunGolden(const GoldenCase& golden,
                                  const GoldenOptions& options);
 

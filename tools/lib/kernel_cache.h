@@ -20,7 +20,7 @@ struct KernelCacheFlags {
   double megabytes = 256;
 };
 
-// `values` must outlive the parsing.
+// Declares the flags. `values` must outlive the parsing.
 void AddKernelCacheFlags(Flags& flags, KernelCacheFlags* values);
 
 jit::CacheOptions CacheOptionsOf(const KernelCacheFlags& flags);

@@ -25,7 +25,8 @@ StatusOr<Repro> ReproOf(const vm::ComparedCall& call,
   repro.target = std::string(call.target);
   repro.threads = call.threads;
   repro.parameters.assign(call.parameters.begin(), call.parameters.end());
-  // Tiering requests kernels of tier 2 for the parameters of a call.
+  // A kernel of tier 2 is specialised: tiering requests kernels of tier 2 for
+  // the parameters of a call.
   repro.is_specialised = repro.tier >= 2 && !repro.parameters.empty();
   repro.constant_inputs = call.constant_inputs;
   repro.shared.assign(call.shared.begin(), call.shared.end());

@@ -17,12 +17,13 @@
 namespace ember::tools {
 
 struct KernelCheckFlags {
-  std::string when = "auto";  // "on", "off"; "auto": only with --tier=auto
+  // "on", "off", or "auto": kernels are checked only with --tier=auto
+  std::string when = "auto";
   // Folder that gets a folder for each wrong kernel. Empty: none is written.
   std::string folder = "ember-shadow";
 };
 
-// `values` must outlive the parsing.
+// Declares the flags. `values` must outlive the parsing.
 void AddKernelCheckFlags(Flags& flags, KernelCheckFlags* values);
 
 // True if kernels of a tier (by its name in OpenTier) are checked.
@@ -32,8 +33,8 @@ bool ChecksKernels(const KernelCheckFlags& flags, const std::string& tier);
 // for each wrong kernel.
 std::shared_ptr<jit::Oracle> NewOracle(const std::string& folder);
 
-// Says for people what was checked, to print below a profile. Empty if nothing
-// was checked.
+// Returns a text for people that says what was checked, to print below a
+// profile. Empty if nothing was checked.
 std::string OracleText(const jit::OracleTotals& totals);
 
 }  // namespace ember::tools

@@ -9,8 +9,8 @@
 namespace ember::tools {
 namespace {
 
-// Parses "3.5G"; each of the letters k, M, G, T, P multiplies by one more
-// `step`. "none" is -1.
+// Parses an amount such as "3.5G"; each of the letters k, M, G, T, P multiplies
+// by one more `step`. "none" is -1.
 StatusOr<int64_t> ParseAmount(const std::string& flag, const std::string& text,
                               double step) {
   constexpr std::string_view kLetters = "kMGTP";

@@ -16,20 +16,21 @@
 
 namespace ember::tools {
 
-// An empty text or 0 means the session's default.
+// The values of the flags. An empty text or 0 means the session's default.
 struct LimitFlags {
   std::string max_memory, max_work, max_steps;
   double max_seconds = 0;
 };
 
-// `values` must outlive the parsing.
+// Declares the flags. `values` must outlive the parsing.
 void AddLimitFlags(Flags& flags, LimitFlags* values);
 
-// For tools that run nothing: declares --max-memory and --max-seconds for
-// compiling.
+// Declares --max-memory and --max-seconds for compiling, for tools that run
+// nothing.
 void AddCompileLimitFlags(Flags& flags, LimitFlags* values);
 
-// Errors name the flag, what was expected and what was found.
+// Sets the limits of a session from the flags. Errors name the flag, what was
+// expected and what was found.
 Status SetLimits(const LimitFlags& flags, vm::SessionOptions& options);
 
 }  // namespace ember::tools

@@ -13,9 +13,9 @@
 
 namespace ember::tools {
 
-// The library stays loaded, as kernels live in it. A kernel cache that cannot
-// be used is reported on stderr, once. Errors: the JIT's library or the
-// compiler that it needs is missing.
+// Loads the library and makes a JIT. The library stays loaded, as kernels live
+// in it. A kernel cache that cannot be used is reported on stderr, once.
+// Errors: the JIT's library or the compiler that it needs is missing.
 StatusOr<std::shared_ptr<jit::Jit>> LoadJit(jit::JitOptions options);
 
 }  // namespace ember::tools

@@ -30,15 +30,15 @@ struct ModelFileKind {
   const frontends::Format* format = nullptr;
 };
 
-// Recognises the kind by the contents. The name only decides for files whose
-// contents fit any kind.
+// Returns the kind of a file, by its contents. The path only decides for files
+// whose contents fit any kind.
 ModelFileKind SniffModelFile(std::string_view contents, std::string_view path);
 // Describes contents for error messages: "an ELF program", "a ZIP archive
 // (PyTorch, Keras?)".
 std::string DescribeContents(std::string_view contents);
 
 struct LoadOptions {
-  // All of these are for models that are compiled here:
+  // The fields of this struct are for models that are compiled here.
   std::vector<NamedShape> shapes;   // pins dims of inputs
   std::vector<NamedTensor> values;  // inputs that become constants, by name
   // The values of --input (tensor_spec.h). An input of which the model does not
@@ -61,18 +61,18 @@ StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
 
 struct LoadedModel {
   std::shared_ptr<const vm::Module> module;
-  double load_ms = 0;  // includes compiling
+  double load_ms = 0;  // milliseconds of loading, compiling included
   bool compiled_here = false;
 };
 
 StatusOr<LoadedModel> LoadModel(const std::string& path,
                                 const LoadOptions& options);
 
-// Error: the file is a module.
+// Imports and compiles a model. Error: the file is a module.
 StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
                                             const LoadOptions& options);
-// Like LoadModel, for tools that print or change parts of a module instead of
-// running it.
+// Loads or compiles a model as LoadModel does, for tools that print or change
+// parts of a module instead of running it.
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
                                               const LoadOptions& options);
 

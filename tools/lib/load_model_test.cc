@@ -49,7 +49,8 @@ TEST(LoadModelTest, SniffsContentsNotNames) {
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.bin"), "other");
 }
 
-// y = x0 + x1. The model gives the types of the inputs but not their ranks.
+// Returns a model of y = x0 + x1 that gives the types of the inputs but not
+// their ranks.
 std::string WithoutRanks() {
   onnx::ModelProto model;
   model.set_ir_version(8);

@@ -15,7 +15,8 @@
 namespace ember::tools {
 namespace {
 
-// Removes the file at the end; a mapping of the file stays valid.
+// A file that is removed when the object is destroyed; a mapping of the file
+// stays valid.
 class TemporaryFile {
  public:
   TemporaryFile()

@@ -21,7 +21,7 @@ namespace ember::tools {
 
 struct PrejittedModule {
   std::shared_ptr<const vm::Module> module;
-  // Runs tier 0 for dispatches without a kernel.
+  // The module's kernels. Dispatches without a kernel run at tier 0.
   std::shared_ptr<vm::Tiering> tiering;
 };
 

@@ -42,7 +42,8 @@ class LockstepKernel final : public vm::HostKernel {
     ++report.calls;
     if (a_.kernel == nullptr && b_.kernel == nullptr)
       return a_.Run(dispatch, call);
-    // The copy is made before side a runs, as side a may compute in place.
+    // The operands are copied before side a runs, as side a may compute in
+    // place.
     EMBER_ASSIGN_OR_RETURN(
         CallOperands copy,
         CallOperands::Copy(dispatch, call, request_.constant_inputs));

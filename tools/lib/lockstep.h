@@ -35,8 +35,8 @@ struct DispatchDifference {
   int64_t call = 0;
   std::string dispatch;
   std::string origin;      // nodes of the model
-  std::string parameters;  // "N=1"
-  // "%y[0, 3]: got 1.5, want …": got is side b, want is side a
+  std::string parameters;  // text of the parameters, such as "N=1"
+  // Text such as "%y[0, 3]: got 1.5, want …": got is side b, want is side a.
   std::string difference;
 };
 
@@ -47,17 +47,19 @@ struct LockstepReport {
   // The first difference of each dispatch and tuple of parameters, in order of
   // execution.
   std::vector<DispatchDifference> differences;
-  // "@name: reason" for each kernel that side a or b wanted but did not get.
+  // Texts "@name: reason", one for each kernel that side a or b wanted but did
+  // not get.
   std::set<std::string> declined;
 };
 
 struct LockstepOptions {
   std::shared_ptr<hal::Device> device;
   Side a, b;
-  // Must have threads = 0; null if both sides are tier 0.
+  // Compiler of the kernels. It must have threads = 0; null if both sides are
+  // tier 0.
   std::shared_ptr<jit::Jit> jit;
-  double factor = 1;  // see CompareTiers
-  LimitFlags limits;  // apply to each session
+  double factor = 1;  // factor of the tolerance, see CompareTiers
+  LimitFlags limits;  // limits of each session
 };
 
 class Lockstep {
@@ -65,7 +67,7 @@ class Lockstep {
   static StatusOr<std::unique_ptr<Lockstep>> Create(
       std::shared_ptr<const vm::Module> module, LockstepOptions options);
 
-  // Returns side a's results.
+  // Runs both sides in lockstep and returns side a's results.
   StatusOr<std::vector<vm::Tensor>> Run(std::span<const vm::Tensor> inputs);
   // Returns the results of side b alone, from inputs to results. It uses the
   // kernels of Run, or kernels like them if side b is a device.
@@ -81,14 +83,14 @@ class Lockstep {
     std::shared_ptr<const vm::Module> module;
     bool only_b = false;
     LockstepReport report;
-    // Dispatches and parameters with a recorded difference.
+    // Texts of the dispatches and parameters that have a recorded difference.
     std::set<std::string> seen;
   };
 
   Lockstep() = default;
   std::shared_ptr<State> state_ = std::make_shared<State>();
   std::unique_ptr<vm::Session> session_;
-  // On side b's device; null if that is the host.
+  // Session on side b's device; null if that is the host.
   std::unique_ptr<vm::Session> session_b_;
 };
 

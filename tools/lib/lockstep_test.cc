@@ -85,7 +85,8 @@ TEST_F(LockstepTest, EqualSides) {
   EXPECT_THAT(jit_->requests[0].parameters, ElementsAre(1));
 }
 
-// The second dispatch gets the result of side a's first one on both sides.
+// Errors do not add up: the second dispatch gets the result of side a's first
+// one on both sides.
 TEST_F(LockstepTest, ErrorsDoNotAddUp) {
   jit_->wrong = "gemm";
   const auto lockstep = Start(0, 1);
@@ -103,7 +104,8 @@ TEST_F(LockstepTest, ErrorsDoNotAddUp) {
   EXPECT_THAT(jit_->requests[0].parameters, IsEmpty()) << "tier 1: all shapes";
 }
 
-// Side a overwrites the operand of the dispatch before side b runs.
+// The dispatch is computed in place: side a overwrites the operand before side
+// b runs.
 TEST_F(LockstepTest, DispatchesInPlace) {
   jit_->wrong = "bias_relu";
   const auto lockstep = Start(0, 2);

@@ -127,7 +127,8 @@ class GraphMaker {
     }
   }
 
-  // Returns the result, or nullopt unless both operands are known.
+  // Returns the result of an integer instruction, or nullopt unless both
+  // operands are known.
   std::optional<int64_t> Arithmetic(
       const vm::ProgramInstruction& instruction) const {
     const std::optional<int64_t> b = integers_[instruction.b],
@@ -251,8 +252,9 @@ class GraphMaker {
   std::vector<std::optional<int64_t>> integers_;
   std::optional<Region> arena_;
   size_t memory_count_ = 0;
-  std::map<size_t, std::vector<Write>> writes_;  // by memory
-  std::map<size_t, size_t> constants_;           // constant by memory
+  // writes to each memory that are visible
+  std::map<size_t, std::vector<Write>> writes_;
+  std::map<size_t, size_t> constants_;  // constant that each memory is
 };
 
 }  // namespace

@@ -21,8 +21,9 @@
 namespace ember::tools {
 
 struct GraphEdge {
-  size_t from = 0, to = 0;  // numbers of nodes
-  std::string type;  // type of the data that is read: "f32[N, 8, 28, 28]"
+  size_t from = 0, to = 0;  // numbers of the two nodes
+  // type of the data that is read, such as "f32[N, 8, 28, 28]"
+  std::string type;
 };
 
 struct GraphNode {
@@ -37,14 +38,14 @@ struct GraphNode {
 
 struct ModuleGraph {
   std::string name;
-  std::vector<GraphNode> nodes;  // in the program's order
+  std::vector<GraphNode> nodes;  // nodes in the program's order
   std::vector<GraphEdge> edges;
 };
 
 ModuleGraph MakeModuleGraph(const vm::ModuleDefinition& module);
 
-// Returns the type of a dispatch's buffer, "f32[N, 8]". An extent that is
-// neither a number nor a parameter is "?".
+// Returns the type of a dispatch's buffer, such as "f32[N, 8]". An extent that
+// is neither a number nor a parameter is "?".
 std::string BufferTypeText(const tensor::Dispatch& dispatch,
                            const tensor::Buffer& buffer);
 

@@ -9,9 +9,9 @@
 namespace ember::tools {
 namespace {
 
-// x → @a → arena 0..16; x → @b → arena 64..80; both → @join → arena 128. Then
-// @a writes the arena's first bytes again, from the output of @join, and those
-// are the result.
+// Returns the graph of a program: x → @a → arena 0..16; x → @b → arena 64..80;
+// both → @join → arena 128. Then @a writes the arena's first bytes again, from
+// the output of @join, and those are the result.
 ModuleGraph Example() {
   StatusOr<vm::ModuleDefinition> module = vm::ParseModule(R"(
 module "by hand" from "example"
@@ -53,7 +53,7 @@ program main(x: f32[4]) -> (y: f32[4]) {
 
 TEST(ModuleGraphTest, FollowsMemoryThroughTheArena) {
   const ModuleGraph graph = Example();
-  ASSERT_EQ(graph.nodes.size(), 6u);  // x, a, b, join, a, y
+  ASSERT_EQ(graph.nodes.size(), 6u);  // the nodes are x, a, b, join, a, y
   std::set<std::pair<size_t, size_t>> edges;
   for (const GraphEdge& edge : graph.edges) edges.emplace(edge.from, edge.to);
   EXPECT_EQ(edges, (std::set<std::pair<size_t, size_t>>{
@@ -72,7 +72,7 @@ TEST(ModuleGraphTest, LayoutPutsReadersBelowWriters) {
   size_t placed = 0;
   for (const std::vector<size_t>& row : layout.rows) placed += row.size();
   EXPECT_EQ(placed, graph.nodes.size());
-  EXPECT_EQ(layout.rows[1].size(), 2u);  // a and b are in the same row
+  EXPECT_EQ(layout.rows[1].size(), 2u);  // nodes a and b are in the same row
 }
 
 TEST(ModuleGraphTest, DrawingsHoldEveryNodeAndAreEscaped) {

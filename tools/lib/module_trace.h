@@ -37,7 +37,7 @@ struct TracedCall {
 };
 
 struct ModuleTrace {
-  std::vector<TracedCall> calls;  // in order of execution
+  std::vector<TracedCall> calls;  // calls in order of execution
   std::vector<vm::Tensor> results;
 
   // Runs the module once. `jit` must have threads = 0; it may be null for tier
@@ -50,7 +50,8 @@ struct ModuleTrace {
 
 struct TraceComparison {
   int64_t compared = 0;
-  int64_t without_partner = 0;  // calls in both traces together
+  // number of calls in either trace that have no counterpart in the other
+  int64_t without_partner = 0;
   int64_t differing = 0;
   // The first difference of each dispatch and tuple of parameters, in the order
   // of `got`.

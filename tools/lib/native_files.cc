@@ -78,8 +78,8 @@ std::string WithEnding(std::string path, std::string_view ending,
   return path + std::string(other);
 }
 
-// Returns the name of the table for a file: "ember_kernels_my_model" for
-// "my-model.o".
+// Returns the name of the table for a file, such as "ember_kernels_my_model"
+// for "my-model.o".
 std::string SymbolOf(std::string_view path, std::string_view ending) {
   std::string name = WithEnding(std::string(FileName(path)), ending, "");
   for (char& c : name) {

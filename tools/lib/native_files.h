@@ -36,7 +36,7 @@ struct LibraryOptions {
   std::string symbol;
 };
 
-// Returns "elf", "ios", "ios-simulator", "macos".
+// Returns the names of platforms: "elf", "ios", "ios-simulator", "macos".
 std::vector<std::string> PlatformNames();
 
 // Checks what WriteNativeLibrary will be asked for, before kernels are made.

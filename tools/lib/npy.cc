@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 
 struct NpyType {
-  std::string_view code;  // without the byte order
+  std::string_view code;  // NumPy's code of the type, without the byte order
   DType type;
 };
 constexpr NpyType kTypes[] = {

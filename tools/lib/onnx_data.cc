@@ -19,7 +19,7 @@ constexpr int kNothing = 0, kTensor = 1;
 struct Value {
   bool is_sequence = false;
   bool present = true;
-  // One element unless it is a sequence.
+  // The tensors: one unless the value is a sequence.
   std::vector<onnx::TensorBytes> elements;
 };
 

@@ -30,11 +30,11 @@
 
 namespace ember::tools {
 
-// Copies a decoded tensor.
+// Returns a copy of a decoded tensor.
 StatusOr<vm::Tensor> TensorOf(const onnx::TensorBytes& bytes);
 
-// Reads a file with one tensor; the second function returns such a file's
-// bytes.
+// ReadTensorProto reads a file with one tensor; the second function returns
+// such a file's bytes.
 StatusOr<vm::Tensor> ReadTensorProto(const std::string& path);
 std::string SerializeTensorProto(std::string_view name,
                                  const vm::Tensor& tensor);

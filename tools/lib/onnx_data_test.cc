@@ -39,7 +39,7 @@ void SetFloats(const std::vector<float>& values, onnx::TensorProto& tensor) {
   for (float value : values) tensor.add_float_data(value);
 }
 
-// Makes {"b": first, "a": second}, in this order.
+// Sets the map to {"b": first, "a": second}, in this order.
 void SetMap(float first, float second, onnx::MapProto& map) {
   map.set_key_type(onnx::TensorProto::STRING);
   map.add_string_keys("b");

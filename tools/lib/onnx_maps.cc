@@ -14,7 +14,7 @@ namespace {
 
 using onnx::TensorBytes;
 
-// A list of elements of any type.
+// Elements of a tensor of any type, which can be put into another order.
 class Elements {
  public:
   explicit Elements(const TensorBytes& like) : like_(like) {}
@@ -97,7 +97,8 @@ StatusOr<std::vector<size_t>> SortKeys(std::vector<Key>& keys) {
   return order;
 }
 
-// Some writers make one tensor of all values, others one tensor for each value.
+// Decodes a map. Some writers make one tensor of all values, others one tensor
+// for each value.
 StatusOr<MapTensors> Decode(const onnx::MapProto& map) {
   const bool strings = map.string_keys_size() > 0;
   std::vector<std::string> texts(map.string_keys().begin(),

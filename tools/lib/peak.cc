@@ -41,7 +41,8 @@ __attribute__((target("avx512f"))) int64_t RunAvx512(float* sink) {
 }
 
 __attribute__((target("avx2,fma"))) int64_t RunAvx2(float* sink) {
-  // There are sixteen registers: twelve chains leave room for the constants.
+  // Number of chains on a processor with sixteen vector registers: twelve
+  // chains leave room for the constants.
   constexpr int kFewer = 12;
   __m256 chains[kFewer];
   for (int i = 0; i < kFewer; ++i)

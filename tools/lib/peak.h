@@ -17,7 +17,8 @@
 
 namespace ember::tools {
 
-// Returns 10^9 operations per second, of all threads together.
+// Measures multiply-adds and returns 10^9 operations per second, of all threads
+// together.
 double MeasureFmaPeak(int threads, double seconds);
 // Reads `bytes` of memory again and again, each thread its part, and returns
 // 10^9 bytes per second.
@@ -25,23 +26,24 @@ double MeasureReadRate(int threads, int64_t bytes, double seconds);
 
 struct MachineLimits {
   struct ReadRate {
-    int64_t bytes = 0;  // size of the memory that was read
+    int64_t bytes = 0;  // bytes of the memory that was read
     double gigabytes_per_second = 0;
   };
   int threads = 1;
   double gflops = 0;
-  // Ordered from small to large: first- and second-level caches, shared caches,
+  // Read rates, ordered by size: first- and second-level caches, shared caches,
   // memory.
   std::vector<ReadRate> reads;
 
   // Returns the rate for a working set of `bytes`, interpolated between the
   // measured sizes.
   double ReadRateFor(double bytes) const;
-  // "two threads: 190 GFLOP/s of f32; reads of 64 kB at 300 GB/s, …".
+  // Returns a text such as "two threads: 190 GFLOP/s of f32; reads of 64 kB at
+  // 300 GB/s, …".
   std::string Text() const;
 };
 
-// Takes half a second.
+// Measures the limits of this machine, which takes half a second.
 MachineLimits MeasureMachineLimits(int threads);
 
 }  // namespace ember::tools

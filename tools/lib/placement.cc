@@ -13,8 +13,8 @@
 namespace ember::tools {
 namespace {
 
-// Returns an instruction's name for people: "dispatch @conv", "call top_k",
-// "load_integer".
+// Returns an instruction's name for people, such as "dispatch @conv", "call
+// top_k" or "load_integer".
 std::string NameOf(const vm::ModuleDefinition& module,
                    const vm::ProgramInstruction& instruction) {
   const std::string text(vm::InfoOf(instruction.opcode).text);

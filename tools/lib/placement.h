@@ -19,27 +19,27 @@ namespace ember::tools {
 // Counts the dispatches of a program that ran, by their sites.
 struct Placement {
   int64_t dispatches = 0;
-  int64_t on_host = 0;  // dispatches with a call that the host ran
+  int64_t on_host = 0;  // number of dispatches of which the host ran a call
   int64_t calls = 0;
   int64_t device_calls = 0;
 
   bool is_on_device() const { return on_host == 0 && dispatches > 0; }
-  // "12 of 57 dispatches ran on the CPU, not on vulkan", "all 57 dispatches ran
-  // on vulkan".
+  // Returns a text such as "12 of 57 dispatches ran on the CPU, not on vulkan"
+  // or "all 57 dispatches ran on vulkan".
   std::string Text(const std::string& device) const;
 };
 
 Placement PlacementOf(std::span<const vm::SiteProfile> sites);
 
-// Prints a part of --explain: submissions and commands of a run, the work that
+// Returns a part of --explain: submissions and commands of a run, the work that
 // the host did between them, the reason, and the bytes that were copied to and
 // from the device. The session must have been made without profile and trace,
-// which change all of this. `tiering` is null at tier 0.
+// which change these numbers. `tiering` is null at tier 0.
 std::string PlacementText(const vm::Session& session,
                           const vm::Tiering* tiering,
                           const std::string& device);
 
-// Prints a part of --explain: the largest memory that the device's buffers
+// Returns a part of --explain: the largest memory that the device's buffers
 // took, together with the memory of the session's plan and of the module's
 // constants. The rest is inputs and results, packed constants and memory that
 // kernels need.

@@ -55,8 +55,8 @@ class Prejitter {
       return compiler.status().WithContext("target " + target_.name);
     compiler_ = *std::move(compiler);
     if (options_.packed_weights != PackedWeights::kNone) {
-      // Packing needs a back end for this machine. Without one, weights are
-      // packed when the kernels are loaded.
+      // Packing runs code of this machine, which needs a back end for this
+      // machine. Without one, weights are packed when the kernels are loaded.
       auto packer = jit::NewLlvmCompiler();
       if (packer.ok()) packer_ = *std::move(packer);
     }
@@ -151,8 +151,8 @@ class Prejitter {
     }
     row.code_bytes = static_cast<int64_t>(image->code.bytes.size());
     const int64_t packed_bytes = BytesOf(packed.buffers);
-    // Reading so many more bytes from a disk takes longer than packing the
-    // weights.
+    // Largest ratio of packed weights to the original ones. Reading more bytes
+    // from a disk takes longer than packing the weights.
     constexpr int64_t kMaxGrowth = 2;
     if (options_.packed_weights == PackedWeights::kAuto &&
         packed_bytes > kMaxGrowth * BytesOf(request.constant_data)) {
@@ -169,7 +169,8 @@ class Prejitter {
   const jit::CompileTarget& target_;
   const PrejitOptions& options_;
   std::unique_ptr<jit::ObjectCompiler> compiler_;
-  std::unique_ptr<jit::Compiler> packer_;  // null: no weights are packed
+  // compiler that packs weights; null: no weights are packed
+  std::unique_ptr<jit::Compiler> packer_;
   std::vector<vm::NativeKernel> kernels_;
   std::set<std::string> function_names_;
   Prejitted result_;

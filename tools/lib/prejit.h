@@ -27,10 +27,11 @@ namespace ember::tools {
 // Chooses the constants that are stored in the kernels' own layout, in addition
 // to the kernels. The others are packed when the kernels are loaded.
 enum class PackedWeights {
-  // Packed constants that are at most twice as large as the original ones.
+  // Stores packed constants that are at most twice as large as the original
+  // ones.
   kAuto,
-  // All, also transformed filters of convolutions, which are several times as
-  // large.
+  // Stores all packed constants, also transformed filters of convolutions,
+  // which are several times as large.
   kAll,
   kNone
 };
@@ -54,7 +55,7 @@ struct PrejitOptions {
 // more sites.
 struct PrejitRow {
   std::string dispatch;
-  // Values of the parameters; empty: for all shapes.
+  // Values of the parameters that the kernel is for; empty: all shapes.
   std::vector<int64_t> shape;
   int64_t code_bytes = 0;
   int64_t packed_bytes = 0;
@@ -65,8 +66,8 @@ struct PrejitRow {
 struct Prejitted {
   std::string target;  // features that the code needs (base/target_text.h)
   vm::NativeBytes bytes;
-  // Only for target c11, whose `bytes` have no code: the functions that the
-  // kernels name, as text (jit/c/source.h), and the functions' names.
+  // C text of the functions that the kernels name (jit/c/source.h), and the
+  // functions' names. Only for target c11, whose `bytes` have no code.
   std::string functions;
   std::vector<std::string> function_names;
   std::vector<PrejitRow> rows;

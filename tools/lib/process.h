@@ -10,9 +10,9 @@
 
 namespace ember::tools {
 
-double ResidentMegabytes();      // now
-double PeakResidentMegabytes();  // the largest value so far
-// The linker's build ID, shortened; "unknown" without one.
+double ResidentMegabytes();      // the resident memory now
+double PeakResidentMegabytes();  // the largest resident memory so far
+// Returns the linker's build ID, shortened; "unknown" without one.
 std::string BuildId();
 
 }  // namespace ember::tools

@@ -19,10 +19,11 @@ namespace ember::tools {
 std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows,
                         const std::string& device = "");
 
-// Returns "vulkan" or "cpu", or the share of calls on the device: "vulkan 75%".
+// Returns the place where a site ran: "vulkan" or "cpu", or the share of calls
+// on the device: "vulkan 75%".
 std::string WhereText(const vm::SiteProfile& site, const std::string& device);
 
-// Returns the share of calls in each tier: "tier 0 100%".
+// Returns the share of calls in each tier, such as "tier 0 100%".
 std::string TierMix(std::span<const vm::SiteProfile> sites);
 
 }  // namespace ember::tools

@@ -19,7 +19,7 @@ namespace ember::tools {
 // typed it.
 StatusOr<Ed25519Key> ReadPublicKey(const std::string& path);
 
-// Writes `count` bytes as two hexadecimal digits each and an end of line;
+// Returns `count` bytes as two hexadecimal digits each and an end of line;
 // ParseHexLine reads them back.
 std::string HexLine(const unsigned char* bytes, size_t count);
 StatusOr<std::vector<uint8_t>> ParseHexLine(std::string_view text,

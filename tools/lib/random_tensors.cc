@@ -12,7 +12,7 @@ RandomTensors::RandomTensors(uint64_t seed)
   if (state_ == 0) state_ = 1;
 }
 
-// The generator is xorshift32.
+// Returns the next number of the generator, which is xorshift32.
 double RandomTensors::Uniform() {
   state_ ^= state_ << 13;
   state_ ^= state_ >> 17;

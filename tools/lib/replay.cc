@@ -14,10 +14,12 @@
 namespace ember::tools {
 namespace {
 
-// The evaluator of loop nests takes some hundred nanoseconds per point.
+// Largest number of points for which loop nests are evaluated. The evaluator
+// takes some hundred nanoseconds per point.
 constexpr double kMaxPoints = 2e7;
 
-// Keeps the schedule and loop nest of the kernel that is compiled.
+// A compiler's wrapper that keeps the schedule and loop nest of the kernel that
+// is compiled.
 class TextKeeper final : public jit::KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(
@@ -73,7 +75,8 @@ struct KernelRun {
   jit::KernelText text;
 };
 
-// schedule_folder = "": the schedule that this build chooses.
+// Runs the call with a kernel. schedule_folder = "": the kernel has the
+// schedule that this build chooses.
 StatusOr<KernelRun> RunKernel(const Repro& repro,
                               const std::string& schedule_folder,
                               hal::Device& device, const Status& want,

@@ -17,13 +17,13 @@
 namespace ember::tools {
 
 struct Replay {
-  // Each is one line, or "" if there is no difference.
+  // Differences, each one line, or "" if there is none.
   std::string difference;     // the kernel's results differ from tier 0's
   std::string from_recorded;  // tier 0's results differ from the folder's
   // True if the kernel was made with the folder's schedule: this build chooses
   // another schedule, and with that one there is no difference.
   bool has_recorded_schedule = false;
-  // One line: why the folder's schedule could not be tried.
+  // One line that says why the folder's schedule could not be tried.
   std::string recorded_problem;
   // Says which step is wrong according to the evaluator of loop nests, or why
   // the evaluator did not run; "" if nothing differs.
@@ -32,7 +32,7 @@ struct Replay {
   std::string Text() const;
 };
 
-// `folder` is where the repro was read from.
+// Replays a repro. `folder` is the folder from which the repro was read.
 StatusOr<Replay> ReplayRepro(const Repro& repro, const std::string& folder,
                              hal::Device& device);
 

@@ -164,7 +164,7 @@ StatusOr<Repro> ReadRepro(const std::string& folder) {
                buffer.type));
     list.push_back(std::move(tensor));
   }
-  // The schedule is not known for every kernel.
+  // The schedule is left out for a kernel whose schedule is not known.
   const StatusOr<std::string> schedule =
       ReadFile(folder + "/" + repro.dispatch.name + ".schedule");
   if (schedule.ok()) repro.schedule = *schedule;

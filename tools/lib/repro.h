@@ -30,25 +30,29 @@
 namespace ember::tools {
 
 struct Repro {
-  std::string difference;  // one line
+  std::string difference;  // one line about the first difference
   tensor::Dispatch dispatch;
   int tier = 2;
   std::string target;
   int threads = 1;
-  std::vector<int64_t> parameters;  // values of the call
+  std::vector<int64_t> parameters;  // values of the parameters in the call
   // True if the kernel was made for these parameters only.
   bool is_specialised = false;
   std::vector<bool> constant_inputs;
-  std::vector<int> shared;  // see CallOperands::shared
+  // outputs that share memory with inputs, see CallOperands::shared
+  std::vector<int> shared;
   std::vector<vm::Tensor> inputs, want;
-  std::vector<vm::Tensor> got;  // empty if the kernel returned an error
-  std::string schedule, nest;   // empty if not known
+  // results of the kernel; empty if the kernel returned an error
+  std::vector<vm::Tensor> got;
+  // texts of the schedule and the loop nest; empty if not known
+  std::string schedule, nest;
 };
 
 // Makes the folder PARENT/NAME, or PARENT/NAME.2 and so on if that exists.
 StatusOr<std::string> NewReproFolder(const std::string& parent,
                                      std::string_view name);
-// The command in the README replays `folder` by the path that is given here.
+// Writes the folder. The command in its README replays the path that is given
+// here.
 Status WriteRepro(const Repro& repro, const std::string& folder);
 StatusOr<Repro> ReadRepro(const std::string& folder);
 

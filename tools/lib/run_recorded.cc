@@ -13,7 +13,7 @@ namespace {
 
 // Device memory of one operand, and memory that the host can access.
 struct DeviceOperand {
-  // `local` is null if the memory is shared with the host
+  // `local` is null if the device shares its memory with the host.
   std::unique_ptr<hal::Buffer> visible, local;
   hal::Buffer* buffer() const {
     return local != nullptr ? local.get() : visible.get();
@@ -49,7 +49,7 @@ Status RunRecorded(hal::Device& device, const vm::RecordedKernel& kernel,
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<hal::CommandList> list,
                          device.CreateCommandList());
   std::vector<DeviceOperand> memory;
-  std::vector<size_t> owner;  // for each buffer: index in `memory`
+  std::vector<size_t> owner;  // for each buffer its index in `memory`
   for (const vm::Tensor& input : operands.inputs) {
     owner.push_back(memory.size());
     EMBER_ASSIGN_OR_RETURN(DeviceOperand operand, Upload(device, input, *list));

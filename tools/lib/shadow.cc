@@ -82,7 +82,7 @@ class ShadowKernel final : public vm::HostKernel {
   }
 
  private:
-  // True if this call of the tuple of parameters must be checked.
+  // True if this call with these parameters must be checked.
   bool TakeTurn(std::span<const int64_t> parameters) const {
     if (options_.runs == 0) return true;
     std::lock_guard<std::mutex> lock(mutex_);
@@ -106,7 +106,8 @@ class ShadowKernel final : public vm::HostKernel {
     const Status want =
         RunTierZero(dispatch, call.parameters, copy.Buffers(), call.runner);
     const Status got = vm::RunOnHost(*kernel_, call);
-    // The results of a run that was stopped cannot be compared.
+    // Returns without a comparison if the run was stopped, because its results
+    // cannot be compared.
     const Interrupt* const interrupt = call.runner.interrupt();
     if (interrupt != nullptr && interrupt->ShouldStop())
       return interrupt->status();

@@ -41,8 +41,10 @@ struct ShadowOptions {
 struct ShadowFinding {
   std::string dispatch;
   int tier = 0;
-  std::string difference;  // one line
-  std::string folder;      // "" if none was written, for this reason:
+  std::string difference;  // one line about the first difference
+  // folder of the repro; "" if none was written, for the reason in the next
+  // field
+  std::string folder;
   Status folder_status;
 };
 

@@ -31,8 +31,8 @@ class FailingKernel : public InterpretingKernel {
   }
 };
 
-// Compiles at once: the correct kernel, or the one that a test provides
-// instead.
+// A provider that compiles at once. It installs the correct kernel, or one that
+// a test provides in its place.
 class TestProvider : public vm::KernelProvider {
  public:
   using Make = std::function<std::unique_ptr<vm::Kernel>(
@@ -94,7 +94,7 @@ class ShadowTest : public testing::Test {
         module_, {.device = *hal::CreateCpuDevice({.threads = 1}),
                   .tiering = std::move(tiering)});
   }
-  // Runs on `rows` rows of (first, 1, 2).
+  // Runs the session on `rows` rows of (first, 1, 2).
   static std::vector<float> Run(vm::Session& session, float first,
                                 int64_t rows = 1) {
     const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {rows, 3});
@@ -117,7 +117,8 @@ class ShadowTest : public testing::Test {
   std::unique_ptr<vm::Session> session_;
 };
 
-// first = 2: (2, 1, 2) * w = (2 + 0.5 - 2, -4 + 4 + 0.5), + b.
+// If first is 2, the result is (2, 1, 2) * w = (2 + 0.5 - 2, -4 + 4 + 0.5), +
+// b.
 TEST_F(ShadowTest, RightKernelsStay) {
   Start("", nullptr);
   for (int i = 0; i < 10; ++i)
@@ -126,7 +127,7 @@ TEST_F(ShadowTest, RightKernelsStay) {
     EXPECT_EQ(site.tier, 2);
   EXPECT_EQ(shadow_->checked_kernels(), 2);
   EXPECT_EQ(shadow_->checked_calls(), 2 * 3);
-  Run(*session_, 2, 5);  // another tuple, with its own kernels
+  Run(*session_, 2, 5);  // another tuple of parameters, with its own kernels
   EXPECT_EQ(shadow_->checked_calls(), 2 * 4);
   EXPECT_EQ(shadow_->Text(),
             "shadow: 4 kernels checked in 8 calls, 0 withdrawn\n");

@@ -31,7 +31,8 @@ class Bar final : public Progress {
   }
 
   bool Report(const ProgressEvent& event) override {
-    // Milliseconds between two updates: about as fast as an eye can follow.
+    // Milliseconds between two updates of the bar: about as fast as an eye can
+    // follow.
     constexpr double kBetween = 50;
     const double now = MillisecondsSince(start_);
     if (now < next_ms_) return true;
@@ -40,7 +41,8 @@ class Bar final : public Progress {
     std::string line = "\r" + std::string(event.stage) + "  ";
     line += std::to_string(event.done);
     if (event.total > 0) line += "/" + std::to_string(event.total);
-    // The item's name comes from the model, so it may have control characters.
+    // Control characters are escaped, because the item's name comes from the
+    // model.
     line += "  " + OnOneLine(event.item).substr(0, kItemWidth) + "\033[K";
     Write(line);
     return true;

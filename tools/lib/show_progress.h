@@ -24,10 +24,11 @@
 
 namespace ember::tools {
 
-// `how` must outlive the parsing.
+// Declares --progress. `how` must outlive the parsing.
 void AddProgressFlag(Flags& flags, std::string* how);
 
-// Returns null for "off", and for "auto" if `file` is not a terminal.
+// Makes the display. Returns null for "off", and for "auto" if `file` is not a
+// terminal.
 std::unique_ptr<Progress> ShowProgress(const std::string& how,
                                        std::FILE* file = stderr);
 

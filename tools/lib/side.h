@@ -22,7 +22,7 @@ namespace ember::tools {
 struct Side {
   std::string device = "cpu";
   int tier = 0;
-  // The opened device, set by the caller that opens it; null for the host.
+  // The device, set by the caller that opens it; null for the host.
   std::shared_ptr<hal::Device> opened;
 
   std::string Text() const {
@@ -38,23 +38,25 @@ StatusOr<Side> ParseSide(std::string_view flag, std::string_view text);
 
 // Runs one dispatch on a side.
 struct SideKernel {
-  std::shared_ptr<vm::KernelSlot> slot;  // owns the kernel
-  const vm::Kernel* kernel = nullptr;    // null at tier 0
+  std::shared_ptr<vm::KernelSlot> slot;  // slot that owns the kernel
+  const vm::Kernel* kernel = nullptr;    // the kernel; null at tier 0
   // Reason why there is no kernel although the tier wants one.
   std::string declined;
-  std::shared_ptr<hal::Device> device;  // the device that records the kernel
+  // device that records the kernel; null for the host
+  std::shared_ptr<hal::Device> device;
 
   Status Run(const tensor::Dispatch& dispatch,
              const vm::KernelCall& call) const;
 };
 
-// Requests a kernel from the provider before a dispatch first runs with a tuple
-// of parameters. The provider must answer at once.
+// Makes a tiering that requests a kernel from the provider before a dispatch
+// first runs with a tuple of parameters. The provider must answer at once.
 std::shared_ptr<vm::Tiering> EagerTiering(
     std::shared_ptr<const vm::Module> module,
     std::shared_ptr<vm::KernelProvider> provider);
 
-// Compiles the kernel. `jit` must have threads = 0; it is null for tier 0.
+// Compiles the kernel of a dispatch. `jit` must have threads = 0; it is null
+// for tier 0.
 SideKernel MakeSideKernel(const Side& side, jit::Jit* jit,
                           const vm::KernelRequest& request);
 

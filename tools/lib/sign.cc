@@ -25,7 +25,7 @@ Status Start() {
   return InternalError("libsodium: expected it to start, found it does not");
 }
 
-// Writes a new file with these permissions.
+// Writes a new file with these permissions. An existing file is an error.
 Status WriteNew(const std::string& path, mode_t mode, const std::string& text) {
   const int file =
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);

@@ -19,7 +19,7 @@ class Quantiles {
     EMBER_CHECK(!values_.empty()) << "quantiles of nothing";
     std::sort(values_.begin(), values_.end());
   }
-  // Returns the value that this share of the values is below.
+  // Returns the quantile: the value below which this share of the values is.
   double At(double share) const {
     const auto index =
         static_cast<size_t>(share * static_cast<double>(values_.size()));

@@ -10,7 +10,7 @@
 namespace ember::tools {
 namespace {
 
-// Counts code points, so that "µs" is aligned.
+// Returns the number of code points, so that a text such as "µs" is aligned.
 size_t Width(std::string_view text) {
   return static_cast<size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));

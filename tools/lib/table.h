@@ -24,8 +24,8 @@ struct Cell {
   Cell(const char* value) : Cell(std::string(value)) {}
   Cell(int64_t value)
       : text(std::to_string(value)), present(true), is_number(true) {}
-  // `digits` is the number of digits after the point. A value that is not
-  // finite is an empty cell.
+  // Makes a cell of a number. `digits` is the number of digits after the point.
+  // A value that is not finite is an empty cell.
   Cell(double value, int digits);
 
   std::string text;
@@ -41,7 +41,7 @@ class Table {
  public:
   explicit Table(std::vector<std::string> columns)
       : columns_(std::move(columns)) {}
-  // Must have as many cells as there are columns.
+  // Adds a row. It must have as many cells as there are columns.
   void AddRow(std::vector<Cell> cells);
   std::string Print(TableFormat format) const;
 

@@ -14,7 +14,7 @@ namespace ember::tools {
 // Returns one line: type, range, mean, the first elements, and the number of
 // elements that are not finite.
 std::string DescribeTensor(const vm::Tensor& tensor);
-// "2x2xf32 = [[1, 2],\n [3, 4]]".
+// Returns all elements, such as "2x2xf32 = [[1, 2],\n [3, 4]]".
 std::string PrintTensor(const vm::Tensor& tensor);
 
 }  // namespace ember::tools

@@ -71,7 +71,7 @@ StatusOr<vm::Tensor> ReadStrings(std::string_view text,
                          vm::TensorByteSize(DType::kI64, type.dims));
   const auto count = static_cast<size_t>(bytes / DTypeByteSize(DType::kI64));
   std::vector<std::string> strings = SplitStrings(text);
-  // One string fills the tensor. No text is one empty string.
+  // One string fills the tensor. An empty text is one empty string.
   if (strings.size() == 1) {
     constexpr size_t kMaxRepeated = size_t{1} << 24;
     if (count > kMaxRepeated)
@@ -101,7 +101,7 @@ StatusOr<vm::Tensor> ReadValues(std::string_view text, const TensorType& type) {
   return tensor;
 }
 
-// The strings are random numbers as text.
+// Returns a tensor of strings that are random numbers as text.
 StatusOr<vm::Tensor> RandomStrings(const TensorType& type,
                                    RandomTensors& random) {
   EMBER_ASSIGN_OR_RETURN(const vm::Tensor numbers,

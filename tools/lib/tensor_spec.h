@@ -49,10 +49,10 @@ struct TensorType {
   std::vector<int64_t> dims;
   bool strings = false;  // true for "string"; `type` is then i64
 };
-// Parses "2x3xf32"; nullopt if the text does not have this form.
+// Parses a type such as "2x3xf32"; nullopt if the text does not have this form.
 std::optional<TensorType> ParseTensorType(std::string_view text);
 
-// Strings are random numbers as text.
+// Makes a tensor of random elements. Strings are random numbers as text.
 StatusOr<vm::Tensor> RandomTensor(const TensorType& type,
                                   RandomTensors& random);
 
@@ -60,7 +60,7 @@ struct NamedPath {
   std::optional<std::string> name;
   std::string path;
 };
-// Parses "[NAME=]@path".
+// Parses a specification "[NAME=]@path".
 StatusOr<NamedPath> ParsePathSpec(std::string_view spec);
 
 struct NamedShape {
@@ -68,8 +68,8 @@ struct NamedShape {
   std::vector<std::optional<int64_t>> dims;
   std::optional<DType> type = std::nullopt;
 };
-// "NAME=1x3x224x224", or with an element type "NAME=1x3xi64"; "?" leaves a dim
-// as it is; "NAME=" and "NAME=i64" are scalars.
+// Parses a shape such as "NAME=1x3x224x224". "?" leaves a dim as it is; "NAME="
+// is a scalar.
 StatusOr<NamedShape> ParseShapeSpec(std::string_view spec);
 // Parses all --shape flags of a command line. Errors name the flag.
 StatusOr<std::vector<NamedShape>> ParseShapeFlags(

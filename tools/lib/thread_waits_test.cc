@@ -29,7 +29,7 @@ TEST(ThreadWaits, OfThreadsThatShareACore) {
     while (!stops) {
     }
   });
-  // This thread waits whenever the other thread has the core.
+  // This thread waits for the core while the other thread has it.
   while (waits.milliseconds() - before < 20) {
   }
   stops = true;

@@ -24,7 +24,7 @@
 namespace ember::tools {
 namespace {
 
-Tier* kept_tier = nullptr;  // never deleted
+Tier* kept_tier = nullptr;  // the tier of the process; never deleted
 
 // Returns "name (1.25x)" with the ratio of the kernel's time to tier 0's.
 std::string NameAndRatio(const std::string& name, const vm::SlowKernel& slow) {
@@ -36,12 +36,13 @@ std::string NameAndRatio(const std::string& name, const vm::SlowKernel& slow) {
   return name + ratio;
 }
 
-// Returns "reason: dispatch, dispatch, …", a line for each reason.
+// Returns a line "reason: dispatch, dispatch, …" for each reason.
 std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
   constexpr size_t kMaxNames = 12;
   const std::string slower(
       jit::Decline(jit::DeclineReason::kSlower, "").message());
-  std::map<std::string, std::set<std::string>> dispatches;  // by reason
+  // dispatches of each reason
+  std::map<std::string, std::set<std::string>> dispatches;
   for (const vm::DispatchSite& site : module.sites()) {
     const std::string& name =
         module.definition().dispatches[site.dispatch].name;
@@ -68,7 +69,7 @@ std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
   return text;
 }
 
-// Returns the table of a shared object. The object stays loaded.
+// Returns the table of kernels of a shared object. The object stays loaded.
 StatusOr<const void*> LoadTable(const std::string& file,
                                 const vm::Module& module) {
   // A path with a slash keeps dlopen from searching the system's folders.

@@ -44,19 +44,24 @@ void AddRoundingFlags(Flags& flags, RoundingFlags* values);
 void AddTf32Flag(Flags& flags, bool* value);
 
 struct Tier {
-  std::shared_ptr<vm::Tiering> tiering;  // null for "0" without native kernels
-  std::shared_ptr<jit::Jit> jit;         // null for "0"
-  std::shared_ptr<jit::Oracle> oracle;   // null where kernels are not checked
-  std::string native;  // which native kernels run, one line; empty: none
+  // kernels of the module; null for "0" without native kernels
+  std::shared_ptr<vm::Tiering> tiering;
+  std::shared_ptr<jit::Jit> jit;  // the JIT; null for "0"
+  // checks of kernels; null if kernels are not checked
+  std::shared_ptr<jit::Oracle> oracle;
+  // One line about the native kernels that UseNativeKernels installed; empty if
+  // it installed none.
+  std::string native;
 };
 
 // Declares --jit, which says where kernels are compiled. `value` must outlive
 // the parsing.
 void AddJitFlag(Flags& flags, std::string* value);
-// Says which native kernels may run.
+// The values of the flags about native kernels.
 struct NativeFlags {
-  bool is_allowed = false;  // any module's kernels
-  std::string key;      // file of the key that must have signed them; or empty
+  bool is_allowed = false;  // true: any module's kernels may run
+  // file of the key that must have signed the kernels; or empty
+  std::string key;
   std::string library;  // shared object with kernels; or empty
 };
 // Declares --allow-native, --key and --native-library. `values` must outlive

@@ -33,7 +33,7 @@ EmberSessionOptions EndlessOptions() {
 
 struct Done {
   EmberSession* session = nullptr;
-  int left = 0;  // runs that it begins
+  int left = 0;  // number of further runs that NoteDone begins
   std::atomic<int> calls{0};
   EmberStatus status = EMBER_INTERNAL;
   std::string message;

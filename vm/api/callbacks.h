@@ -20,7 +20,8 @@ class Logger {
  public:
   // A logger that drops its lines.
   Logger() = default;
-  // given may be null.
+  // Returns a logger that calls `given`, or one that drops its lines if given
+  // is null.
   static StatusOr<Logger> Of(const EmberLogger* given);
 
   // Logs the line with its line feeds escaped: names in an untrusted module may
@@ -35,13 +36,15 @@ class Logger {
   void* context_ = nullptr;
 };
 
-// Null if given is null.
+// Returns an adapter for the application's progress callback. Null if given is
+// null.
 StatusOr<std::unique_ptr<Progress>> ProgressOf(const EmberProgress* given);
 
-// An allocator without functions if given is null.
+// Returns an allocator that calls the application's functions, or one without
+// functions if given is null.
 StatusOr<HostAllocator> AllocatorOf(const EmberAllocator* given);
 
-// Null if given is null.
+// Returns a runner that uses the application's threads. Null if given is null.
 StatusOr<std::unique_ptr<ParallelRunner>> RunnerOf(
     const EmberThreadPool* given);
 

@@ -7,7 +7,7 @@
 #include "base/one_line.h"
 #include "vm/api/handles.h"
 
-// The header's numbers equal the runtime's.
+// Asserts that an enum value of ember.h equals the runtime's enum value.
 #define EMBER_SAME(theirs, ours) \
   static_assert(static_cast<int>(theirs) == static_cast<int>(ours))
 EMBER_SAME(EMBER_INVALID_ARGUMENT, ember::StatusCode::kInvalidArgument);
@@ -50,12 +50,12 @@ constexpr EmberApi kApi = {
     SessionSetInput,
     SessionRun,
     SessionResult,
-    // Added by version 2.
+    // Version 2 of the C API added the functions from here on.
     InputLogicalType,
     ResultLogicalType,
-    // Added by version 3.
+    // Version 3 of the C API added the functions from here on.
     SessionCancel,
-    // Added by version 4.
+    // Version 4 of the C API added the functions from here on.
     ModuleLoadReader,
     InputDim,
     ResultDim,
@@ -77,15 +77,15 @@ constexpr EmberApi kApi = {
     SessionTraceEvent,
     SessionProfileReset,
     SessionNativeKernels,
-    // Added by version 5.
+    // Version 5 of the C API added the functions from here on.
     ModuleAddKernels,
     ModuleAddOverlay,
-    // Added by version 6.
+    // Version 6 of the C API added the functions from here on.
     ModuleMetadataCount,
     ModuleMetadataKey,
     ModuleMetadataValue,
     ModuleMetadata,
-    // Added by version 7.
+    // Version 7 of the C API added the functions from here on.
     ModuleLoad,
 };
 

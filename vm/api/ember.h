@@ -326,7 +326,7 @@ typedef void (*EmberRunDone)(void* context, EmberStatus status,
  * created or session_profile_reset was called. */
 typedef struct EmberProfileRow {
   size_t struct_size;   /* sizeof(EmberProfileRow) */
-  const char* dispatch; /* its name */
+  const char* dispatch; /* name of the dispatch */
   const char* origin;   /* the model's node names */
   const char* program;
   const char* plan; /* execution of the last call, as text */
@@ -339,7 +339,7 @@ typedef struct EmberProfileRow {
 /* One call of a dispatch. Times are in nanoseconds of the steady clock. */
 typedef struct EmberTraceEvent {
   size_t struct_size;   /* sizeof(EmberTraceEvent) */
-  const char* dispatch; /* its name */
+  const char* dispatch; /* name of the dispatch */
   int64_t begin_ns;
   int64_t end_ns;
   uint64_t thread;

@@ -146,7 +146,7 @@ class Span {
   constexpr Span(T* data, size_t size) : data_(data), size_(size) {}
   template <size_t n>
   constexpr Span(T (&array)[n]) : data_(array), size_(n) {}
-  // From std::vector, std::array and similar containers.
+  // Makes a view of a std::vector, std::array or similar container.
   template <typename Container,
             typename = std::enable_if_t<
                 !std::is_same_v<std::decay_t<Container>, Span> &&
@@ -227,7 +227,8 @@ class Module {
         Api().module_load_memory(bytes.data(), bytes.size(), &module);
     return Made(status, module);
   }
-  // Loads with progress. report(event) returns false to stop loading.
+  // Loads a module and reports the progress to report(event), which returns
+  // false to stop loading.
   static Result<Module> Load(
       EmberModuleOptions options,
       const std::function<bool(const EmberProgressEvent&)>& report) {
@@ -243,7 +244,7 @@ class Module {
     const EmberStatus status = Api().module_load(&options, &module);
     return Made(status, module);
   }
-  // Loads through read(offset, buffer, size); see EmberReader::read.
+  // Loads a module through read(offset, buffer, size); see EmberReader::read.
   static Result<Module> Load(
       uint64_t size,
       const std::function<int64_t(uint64_t, void*, size_t)>& read) {
@@ -307,7 +308,8 @@ class Module {
     std::vector<EmberShape> shapes;
     for (const std::vector<int64_t>& dims : inputs)
       shapes.push_back({static_cast<int32_t>(dims.size()), dims.data()});
-    // One more element, so that data() is not null for a scalar.
+    // The vector has one more element than the rank, so that data() is not null
+    // for a scalar.
     std::vector<int64_t> dims(static_cast<size_t>(info.value().rank) + 1);
     const EmberStatus status = Api().module_result_shape(
         get(), shapes.data(), static_cast<int32_t>(shapes.size()), index,
@@ -352,7 +354,7 @@ class Elements {
 class Fence {
  public:
   // Waits for the run, at most `seconds` seconds; negative: without limit.
-  // EMBER_NOT_READY if the time is over.
+  // Returns EMBER_NOT_READY if the time is over before the run ends.
   Result<void> Wait(double seconds = -1) {
     const EmberStatus status = Api().fence_wait(handle_.get(), seconds);
     if (status == EMBER_NOT_READY) return {status, "the run is not over"};
@@ -402,8 +404,8 @@ class Session {
     return Result<void>::Of(
         Api().session_set_input_strings(get(), index, &tensor));
   }
-  // Makes runs write the result to `elements`. Empty: to the session's memory
-  // again.
+  // Makes runs write the result to `elements`. If `elements` is empty, runs
+  // write to the session's memory again.
   template <typename T>
   Result<void> SetOutput(int32_t index, Span<T> elements) {
     return Result<void>::Of(Api().session_set_output(

@@ -119,7 +119,7 @@ TEST(OutputTest, ResultsGoWhereTheCallerWants) {
   ASSERT_EQ(Api().session_result(session, 0, &tensor), EMBER_OK);
   EXPECT_EQ(tensor.data, place.data());
   EXPECT_EQ(tensor.byte_size, 16u);
-  // The session's own memory again.
+  // Without a place for the result, the session writes to its own memory again.
   place.assign(5, -1);
   ASSERT_EQ(Api().session_set_output(session, 0, nullptr, 0), EMBER_OK);
   ASSERT_EQ(RunStatic(session), EMBER_OK);

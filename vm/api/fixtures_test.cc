@@ -32,7 +32,8 @@ const Fixture kFixtures[] = {
     {"strings", {}},
     // A module of format 1.5, which added metadata.
     {"metadata", {10.875}, "cat\ndog"},
-    // Signed, with kernels for x86-64-v2, aarch64 and armv7+neon.
+    // This module is signed and has kernels for x86-64-v2, aarch64 and
+    // armv7+neon.
     {"digits_native", {21.9693083}},
 };
 
@@ -61,8 +62,8 @@ size_t SizeOf(EmberType type) {
   return 0;
 }
 
-// The values are 0, 0.25, … 1.5, 0, … for floats, and 2 in each byte or integer
-// of other types.
+// Makes elements: for float types the values 0, 0.25, … 1.5, 0, …; for other
+// types 2 in each byte or integer.
 std::vector<uint8_t> MakeElements(EmberType type, size_t count) {
   std::vector<uint8_t> bytes(count * SizeOf(type));
   for (size_t i = 0; i < count; ++i) {

@@ -28,7 +28,7 @@
 
 namespace ember::api {
 
-// A signature as C callers see it.
+// An input or result of the entry program, as the C API describes it.
 struct TensorInfo {
   std::string name;
   EmberType type = EMBER_F32;
@@ -103,17 +103,17 @@ struct EmberSession {
   std::vector<std::vector<EmberString>> strings;
   std::atomic<int64_t> expected_dispatches{0};
 
-  std::mutex mutex;  // guards the fields below, and cancels
+  std::mutex mutex;  // guards the fields below, and `cancels`
   bool is_running = false;
   bool is_closing = false;
   // The thread of asynchronous runs.
   std::optional<ember::api::RunThread> thread;
 
-  // An error while a run is in progress on any thread.
+  // Returns an error if a run of the session is in progress on any thread.
   ember::Status CheckIdle();
   // Like CheckIdle, but also marks a run as in progress.
   ember::Status BeginRun();
-  // Called between BeginRun and EndRun.
+  // Runs the program. Called between BeginRun and EndRun.
   ember::Status Run();
   void EndRun();
 };
@@ -121,7 +121,7 @@ struct EmberSession {
 // The functions of the table, grouped by file.
 namespace ember::api {
 
-// module.cc
+// The functions that module.cc defines.
 EmberStatus ModuleLoad(const EmberModuleOptions* options, EmberModule** module);
 EmberStatus ModuleLoadFile(const char* path, EmberModule** module);
 EmberStatus ModuleLoadMemory(const void* data, size_t size,
@@ -147,7 +147,7 @@ const char* ModuleMetadataKey(const EmberModule* module, int32_t index);
 const char* ModuleMetadataValue(const EmberModule* module, int32_t index);
 const char* ModuleMetadata(const EmberModule* module, const char* key);
 
-// session_create.cc
+// The functions that session_create.cc defines.
 EmberStatus SessionCreate(EmberModule* module,
                           const EmberSessionOptions* options,
                           EmberSession** session);
@@ -156,7 +156,7 @@ EmberStatus SessionInfo(EmberSession* session, EmberSessionInfo* info);
 const char* SessionNativeKernels(const EmberSession* session);
 EmberStatus DeviceInfo(int32_t index, EmberDeviceInfo* info);
 
-// session.cc
+// The functions that session.cc defines.
 EmberStatus SessionSetInput(EmberSession* session, int32_t index,
                             const EmberTensor* tensor);
 EmberStatus SessionSetInputStrings(EmberSession* session, int32_t index,
@@ -169,7 +169,7 @@ EmberStatus SessionResult(EmberSession* session, int32_t index,
 EmberStatus SessionResultStrings(EmberSession* session, int32_t index,
                                  EmberStringTensor* tensor);
 
-// session_control.cc
+// The functions that session_control.cc defines.
 EmberStatus SessionRunAsync(EmberSession* session, EmberRunDone done,
                             void* context, EmberFence** fence);
 EmberStatus FenceWait(EmberFence* fence, double seconds);
@@ -180,11 +180,11 @@ EmberStatus SessionProgress(const EmberSession* session, int64_t* begun,
                             int64_t* expected);
 EmberStatus SessionSetMaxSeconds(EmberSession* session, double seconds);
 
-// module_kernels.cc
+// The functions that module_kernels.cc defines.
 EmberStatus ModuleAddKernels(EmberModule* module, const EmberKernels* kernels);
 EmberStatus ModuleAddOverlay(EmberModule* module, const char* path);
 
-// profile.cc
+// The functions that profile.cc defines.
 int32_t SessionProfile(EmberSession* session);
 EmberStatus SessionProfileRow(const EmberSession* session, int32_t index,
                               EmberProfileRow* row);

@@ -43,7 +43,8 @@ Status Publish(StatusOr<std::shared_ptr<const Module>> module,
   const vm::ResultExtents extents = vm::DescribeResults(*result->module);
   for (size_t i = 0; i < extents.size(); ++i) {
     for (size_t d = 0; d < extents[i].size(); ++d) {
-      // For "?" the symbol's name says the same.
+      // "?" is not stored: a dim without a text is named by its symbol, which
+      // is "?" too.
       if (extents[i][d].text != "?")
         result->results[i].dim_texts[d] = extents[i][d].text;
     }
@@ -137,7 +138,7 @@ const char* LogicalType(std::span<const TensorSignature> signatures,
   return signatures[static_cast<size_t>(index)].logical_type.c_str();
 }
 
-// Null for an index out of range.
+// Returns entry number `index` of the metadata. Null for an index out of range.
 const vm::MetadataEntry* FindEntry(const EmberModule* module, int32_t index) {
   if (module == nullptr || index < 0) return nullptr;
   const auto& entries = module->module->definition().metadata;

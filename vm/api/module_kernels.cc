@@ -8,7 +8,8 @@
 namespace ember::api {
 namespace {
 
-// The caller holds the module's mutex.
+// Returns an error if the module already has had a session. The caller holds
+// the module's mutex.
 Status CheckHasNoSessions(const EmberModule& module) {
   if (!module.has_sessions) return OkStatus();
   return FailedPreconditionError(

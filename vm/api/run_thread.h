@@ -36,7 +36,7 @@ class Fence {
 
 class RunThread {
  public:
-  // Returns the status for the fence.
+  // A run to execute. Returns the status that the fence receives.
   using Job = std::function<Status()>;
 
   RunThread() = default;
@@ -45,8 +45,8 @@ class RunThread {
   RunThread(const RunThread&) = delete;
   RunThread& operator=(const RunThread&) = delete;
 
-  // A job may start the next one before it ends; fence may be null.
-  // ResourceExhausted: there is no thread.
+  // Starts the job on this thread. A job may start the next one before it ends;
+  // fence may be null. ResourceExhausted: the thread could not be created.
   Status Start(Job job, std::shared_ptr<Fence> fence);
 
  private:

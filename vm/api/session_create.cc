@@ -83,7 +83,9 @@ vm::CompilePlace PlaceOf(int32_t compile_in) {
   }
 }
 
-// Null where AUTO does without a JIT.
+// Creates the object that compiles and runs kernels. Null if AUTO finds no JIT
+// and can run without one: on the host, or with kernels of files if the session
+// may run any.
 StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
     const EmberModule& module, const EmberSessionOptions& options, bool is_host,
     const vm::NativePermission& permission, const Logger& logger) {
@@ -192,7 +194,7 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
                      EmberSession** out) {
   EMBER_ASSIGN_OR_RETURN(const EmberSessionOptions options, CopyOptions(given));
   {
-    // Once it has sessions, nothing can be added to the module.
+    // Once the module has sessions, nothing can be added to it.
     const std::lock_guard<std::mutex> lock(module.mutex);
     module.has_sessions = true;
   }

@@ -2,7 +2,8 @@
 #include "vm/runtime/string_functions.h"
 #include "vm/runtime/string_library.h"
 
-// Its name is vm::kStringSupportSymbol.
+// The function that the library exports. Its name must be
+// vm::kStringSupportSymbol.
 extern "C"
     __attribute__((visibility("default"))) ember::vm::StringSupportFactory
     EmberFindStringSupport2() {

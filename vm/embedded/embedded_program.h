@@ -14,7 +14,7 @@ namespace ember::vm {
 
 using SessionOptionsFactory = StatusOr<SessionOptions> (*)();
 
-// Returns the program's exit status.
+// Runs the program with the arguments of main, and returns its exit status.
 int RunEmbedded(int argc, char** argv, SessionOptionsFactory make_options);
 
 }  // namespace ember::vm

@@ -1,6 +1,7 @@
 // Runs embedded_program.h with the fewest parts that can run a model: one
-// thread, no library functions, and an interpreter of a tenth of the size that
-// is hundreds of times slower. The verifier and all dtypes are included.
+// thread, no library functions, and the smallest interpreter. That interpreter
+// has a tenth of the size of the fast one and is hundreds of times slower. The
+// verifier and all dtypes are included.
 #include <utility>
 
 #include "hal/cpu/serial_device.h"

@@ -86,14 +86,15 @@ def sections(lines):
             if section and address and size and section.startswith(LOADED):
                 yield section, size, match.group(4)
             continue
-        match = re.match(r"^ (\.\S+)$", line)  # a long name: the rest is on the next line
+        # a section's long name: its numbers are on the next line
+        match = re.match(r"^ (\.\S+)$", line)
         name = match.group(1) if match else None
 
 
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    sizes = defaultdict(lambda: [0, 0])  # file, bss
+    sizes = defaultdict(lambda: [0, 0])  # sizes of a component: bytes in the file, bytes of bss
     with open(sys.argv[1], encoding="utf-8", errors="replace") as lines:
         for section, size, path in sections(lines):
             sizes[component_of(path)][section.startswith((".bss", ".tbss"))] += size

@@ -34,8 +34,9 @@ struct ContainerHeader {
   uint64_t metadata_offset = sizeof(ContainerHeader);
   uint64_t metadata_size = 0;
   uint64_t file_size = 0;
-  uint64_t metadata_hash = 0;     // HashBytes of the metadata
-  uint64_t signature_offset = 0;  // 0: none (before 1.3: always)
+  uint64_t metadata_hash = 0;  // HashBytes of the metadata
+  // offset of the signature; 0: none (before format 1.3 always 0)
+  uint64_t signature_offset = 0;
   uint64_t reserved = 0;
   uint64_t header_hash = 0;  // HashBytes of the fields above
 };

@@ -48,14 +48,18 @@ struct BoxMap {
 // Limits of tensor maps on devices. A call whose buffers break them is refused:
 // extents are from 1 to 2^32; strides of all dims but the last are multiples of
 // 16 bytes and below 2^40; the address is a multiple of 16.
-inline constexpr uint32_t kMaxBoxMaps = 16;  // per phase
+// largest number of tensor maps per phase
+inline constexpr uint32_t kMaxBoxMaps = 16;
 // Size and alignment of a tensor map as an argument.
 inline constexpr uint64_t kBoxMapBytes = 128;
 inline constexpr uint64_t kBoxMapAlignment = 64;
 inline constexpr uint32_t kMaxBoxDims = 5;
 inline constexpr uint32_t kMaxBoxExtent = 256;
-inline constexpr int64_t kBoxAlignment = 16;       // also of a row of a box
-inline constexpr int64_t kMaxSwizzledBytes = 128;  // largest row
+// alignment of addresses and strides in bytes; a row of a box is a multiple of
+// it
+inline constexpr int64_t kBoxAlignment = 16;
+// largest number of bytes of a row of a swizzled box
+inline constexpr int64_t kMaxSwizzledBytes = 128;
 inline constexpr int64_t kMaxBoxStride = (int64_t{1} << 40) - 1;
 
 // Limits that let the code use 32-bit indices. Extents of buffers of unknown

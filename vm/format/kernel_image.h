@@ -137,12 +137,12 @@ struct KernelBuffer {
   // Extents of the buffer, row-major and contiguous, as numbers of i64
   // formulas.
   std::vector<uint32_t> extents;
-  // Inputs and outputs: the address must be a multiple of this many bytes.
-  // Other buffers are aligned to 64 bytes and have 1 here.
+  // Number of bytes that the address of an input or output must be a multiple
+  // of. Other buffers are aligned to 64 bytes, and the value is 1.
   uint32_t alignment = 1;
-  // Inputs: true if the code is correct when an output uses the same memory, as
-  // far as MayAlias (vm/interpreter/plan.h) of the dispatch allows it. False:
-  // no output may use it.
+  // True for an input if the kernel stays correct when an output uses the
+  // input's memory, as far as MayAlias (vm/interpreter/plan.h) of the dispatch
+  // allows it. False: no output may use the input's memory.
   bool may_be_overwritten = false;
 
   bool operator==(const KernelBuffer&) const = default;
@@ -159,22 +159,23 @@ struct DevicePhase {
     bool is_sliced = false;
     bool operator==(const Binding&) const = default;
   };
-  std::string entry_point;  // in the code
+  std::string entry_point;  // name of the function in the code
   std::vector<Binding> bindings;
-  bool has_checks = false;   // true: the record of a failed check is bound
-  uint32_t invocations = 1;  // per workgroup, along x
+  bool has_checks = false;   // true if the record of a failed check is bound
+  uint32_t invocations = 1;  // number of invocations per workgroup, along x
   uint32_t tasks_per_workgroup = 1;
   // Bytes of a workgroup's memory that a launch must provide in addition to the
   // memory that the code declares.
   uint32_t shared_bytes = 0;
-  // Not 0: a call whose invocations might execute more loop iterations than
-  // this (KernelImage::iterations) must not be launched, because the driver
-  // would abort it.
+  // Largest number of loop iterations that an invocation may execute; 0: no
+  // limit. A call with more (KernelImage::iterations) is not launched, because
+  // the driver would abort it.
   int64_t most_iterations = 0;
   // Tensor maps, which are passed behind the other arguments (device_abi.h).
   std::vector<BoxMap> boxes;
-  // Not 0: a launch has at most so many workgroups, and each runs several
-  // shares of the tasks (a persistent kernel). Then there are no slices.
+  // Largest number of workgroups of a launch; 0: no limit. If it is not 0, each
+  // workgroup runs several shares of the tasks (a persistent kernel), and no
+  // buffer is sliced.
   uint32_t most_workgroups = 0;
 
   bool operator==(const DevicePhase&) const = default;
@@ -186,11 +187,13 @@ struct KernelCode {
   KernelFormat format = KernelFormat::kMachineCode;
   // alignment of the first byte in memory, a power of two
   uint32_t alignment = 1;
-  // Machine code: the offset of each phase's function. Otherwise empty.
+  // Machine code: the offset of each phase's function in the code. Empty for
+  // other code.
   std::vector<uint32_t> entries;
-  // Other code: one launch for each phase. Otherwise empty.
+  // Code of devices and compilers: one launch for each phase. Empty for machine
+  // code.
   std::vector<DevicePhase> device;
-  std::shared_ptr<const void> owner;  // keeps bytes alive
+  std::shared_ptr<const void> owner;  // object that keeps `bytes` alive
   std::span<const uint8_t> bytes;
 
   KernelRunner runner() const { return RunnerOf(format); }
@@ -198,11 +201,11 @@ struct KernelCode {
 };
 
 struct KernelImage {
-  std::string dispatch;  // its name, without '@', for messages
+  std::string dispatch;  // name of the dispatch, without '@', for messages
   // The features that the code needs of a machine (base/target_text.h).
   std::string target;
-  int tier = 1;             // 1 or 2
-  double error_growth = 1;  // vm::Kernel::error_growth
+  int tier = 1;             // tier of the kernel: 1 or 2
+  double error_growth = 1;  // see vm::Kernel::error_growth
 
   // Number of parameters that the code takes: those of the dispatch, or 0 if
   // the code is specialised.
@@ -215,7 +218,7 @@ struct KernelImage {
   // from earlier values. They are constants, parameters and arithmetic, which
   // wraps (tensor/semantics.h).
   std::vector<tensor::Instruction> formulas;
-  // Inputs, then outputs, then all others.
+  // The buffers of the kernel: inputs, then outputs, then all others.
   std::vector<KernelBuffer> buffers;
   // Number of tasks of each phase, as an i64 formula; a value below 1 means no
   // tasks. The first prologue_count phases run once on constant inputs, when
@@ -230,7 +233,7 @@ struct KernelImage {
   KernelCode code;
 };
 
-// Compare code and owner by their contents.
+// Compares code and owner by their contents, not by their addresses.
 bool operator==(const KernelCode& a, const KernelCode& b);
 bool operator==(const KernelImage& a, const KernelImage& b);
 

@@ -22,7 +22,8 @@
 namespace ember::vm {
 
 void WriteKernelCode(const KernelCode& code, ByteWriter& writer);
-// phases: the expected number of phases; SIZE_MAX: any number.
+// Reads and verifies the code of an image. phases: the expected number of
+// phases; SIZE_MAX: any number.
 StatusOr<KernelCode> ReadKernelCode(ByteReader& reader,
                                     std::shared_ptr<const void> owner,
                                     size_t phases);
@@ -38,7 +39,8 @@ enum class BoxesInBytes : uint8_t { kNone, kWithoutOrder, kAll };
 void ReadDevicePhases(ByteReader& reader, KernelCode& code,
                       BoxesInBytes boxes = BoxesInBytes::kAll);
 
-// InvalidArgument if the code is meaningless in another process.
+// Checks that the code may be stored in a file. InvalidArgument if it has no
+// meaning in another process.
 Status CheckIsOfFile(const KernelCode& code);
 
 // Writes the image without its code, for callers that keep the code elsewhere
@@ -49,7 +51,7 @@ void WriteKernelHeader(const KernelImage& image, ByteWriter& writer);
 StatusOr<KernelImage> ReadKernelHeader(ByteReader& reader,
                                        bool has_iterations = true);
 
-// Writes the header and the code.
+// Writes the image: its header, then its code.
 void WriteKernelImage(const KernelImage& image, ByteWriter& writer);
 StatusOr<KernelImage> ReadKernelImage(ByteReader& reader,
                                       std::shared_ptr<const void> owner);

@@ -151,7 +151,7 @@ TEST(KernelImageTest, BytesReadBack) {
     ASSERT_TRUE(read.ok()) << read.status().ToString();
     EXPECT_TRUE(reader.at_end());
     EXPECT_EQ(*read, image);
-    // Bytes truncated at any place are refused.
+    // Reading refuses the bytes if they are truncated at any place.
     for (size_t size = 0; size < bytes.size(); ++size) {
       ByteReader part(BytesOf(bytes).first(size));
       EXPECT_EQ(ReadKernelImage(part, nullptr).status().code(),
@@ -484,12 +484,14 @@ void ExpectReadsOlder(
   EXPECT_FALSE(ReadOlder(version + 1, kernels, new_bytes, bytes).ok());
 }
 
-// Version 3 had no tensor maps: phases end with their iterations.
+// In version 3 of the bytes there are no tensor maps: phases end with their
+// iterations.
 TEST(NativeKernelsTest, VersionThreeReadsBack) {
   ExpectReadsOlder(3, kOfDevice, [](const DevicePhase&) { return 8; });
 }
 
-// In version 4 tensor maps end with their boxes.
+// In version 4 of the bytes tensor maps end with their boxes, without an order
+// of dims.
 TEST(NativeKernelsTest, VersionFourReadsBack) {
   std::string text = kOfCuda;
   const size_t at = text.find("boxes"), end = text.find('\n', at);
@@ -506,7 +508,7 @@ TEST(NativeKernelsTest, CutOffIsRefused) {
   EXPECT_FALSE(InMemory(bytes + "x").Read().ok());
 }
 
-// Kernels with one packed buffer of three bf16.
+// Returns kernels that have one packed buffer of three bf16.
 std::vector<NativeKernel> PackedKernels(std::span<const uint8_t> a,
                                         std::span<const uint8_t> b) {
   std::vector<NativeKernel> kernels(3);
@@ -530,7 +532,8 @@ TEST(NativeKernelsTest, PackedConstantsAreInPlaceAndShared) {
   EXPECT_TRUE(std::ranges::equal((*read)[0].packed[0], a));
   EXPECT_TRUE(std::ranges::equal((*read)[2].packed[0], b));
   EXPECT_EQ((*read)[0].packed[0].data(), (*read)[1].packed[0].data());
-  // Packed constants are at the end and are not hashed.
+  // Packed constants are at the end of the section, and HashedPart leaves them
+  // out.
   const std::span<const uint8_t> hashed = HashedPart(BytesOf(bytes));
   EXPECT_EQ(bytes.size() - (hashed.size() + 63) / 64 * 64, 64 + b.size());
   const std::string none = SectionBytes(SomeKernels());
@@ -544,7 +547,7 @@ TEST(NativeKernelsTest, PackedConstantsThatDoNotFitAreRefused) {
   EXPECT_THAT(
       std::string(InMemory(SectionBytes(kernels)).Read().status().message()),
       HasSubstr("expected packed constants for 1 buffers, found 2"));
-  // Not all bit patterns of this type are values.
+  // Constants of a type that has invalid bit patterns may not be packed.
   kernels = PackedKernels(a, a);
   for (KernelBuffer& buffer : kernels[2].image.buffers) {
     if (buffer.scope == KernelScope::kPacked) buffer.type = DType::kBool;

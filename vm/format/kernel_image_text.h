@@ -46,8 +46,8 @@
 
 namespace ember::vm {
 
-// with_code: if false, only the size of the code is printed, and the text does
-// not parse.
+// Returns the text of the image. with_code: if false, only the size of the code
+// is printed, and the text does not parse.
 std::string PrintKernelImage(const KernelImage& image, bool with_code = true);
 StatusOr<KernelImage> ParseKernelImage(std::string_view text);
 

@@ -145,7 +145,8 @@ class Verifier {
     return Refuse(what, "the number of an i64 formula", number);
   }
 
-  // last: the scope of the previous buffer.
+  // Checks one buffer and its place in the order of scopes. last: the scope of
+  // the previous buffer.
   Status CheckBuffer(const KernelBuffer& buffer, KernelScope& last) {
     if (buffer.name.size() > kMaxTextLength)
       return Refuse("buffer", "a name of at most 65536 bytes",

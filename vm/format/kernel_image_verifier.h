@@ -13,16 +13,19 @@
 
 namespace ember::vm {
 
-inline constexpr uint32_t kMaxKernelItems = 1 << 16;  // per list
+// largest number of items of each list of an image
+inline constexpr uint32_t kMaxKernelItems = 1 << 16;
 inline constexpr uint32_t kMaxKernelRank = 64;
 inline constexpr uint32_t kMaxCodeAlignment = 1 << 16;
 inline constexpr uint32_t kMaxCodeBytes = 1 << 30;
-inline constexpr uint32_t kMaxInvocations = 1 << 16;  // per workgroup
+// largest number of invocations per workgroup
+inline constexpr uint32_t kMaxInvocations = 1 << 16;
 inline constexpr uint32_t kMaxSharedBytes = 1 << 30;
-inline constexpr uint32_t kMaxWorkgroups = 1 << 16;  // limit of most_workgroups
+// largest value of most_workgroups
+inline constexpr uint32_t kMaxWorkgroups = 1 << 16;
 
 Status VerifyKernelImage(const KernelImage& image);
-// `phases`: the expected number of phases.
+// Checks the code of an image. `phases`: the expected number of phases.
 Status VerifyKernelCode(const KernelCode& code, size_t phases);
 
 }  // namespace ember::vm

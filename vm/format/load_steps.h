@@ -19,12 +19,13 @@ namespace ember::vm {
 
 class LoadSteps {
  public:
-  // progress: may be null. done: number of steps that are finished already.
+  // Begins to count steps for `progress`, which may be null. done: number of
+  // steps that are finished already.
   LoadSteps(Progress* progress, int64_t total, int64_t done = 0)
       : progress_(progress), total_(total), done_(done) {}
 
-  // Call it before each step; item is the name of the object that the step
-  // reads or verifies.
+  // Reports that a step begins; item is the name of the object that the step
+  // reads or verifies. Call it before each step.
   Status Begin(std::string_view item);
 
  private:

@@ -16,11 +16,12 @@
 
 namespace ember::vm {
 
-// Null if there is no entry of this key.
+// Returns the entry with this key. Null if there is none.
 const MetadataEntry* FindMetadata(std::span<const MetadataEntry> entries,
                                   std::string_view key);
 
-// Copies key and value. Replaces the value of an existing key.
+// Sets the text of a key to a copy of the value. Replaces the value of an
+// existing key.
 void SetMetadata(std::string_view key, std::string_view value,
                  std::vector<MetadataEntry>& entries);
 

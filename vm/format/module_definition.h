@@ -32,7 +32,8 @@ enum class ProgramOpcode : uint8_t {
 struct ProgramInstruction {
   ProgramOpcode opcode = ProgramOpcode::kReturn;
   uint32_t a = 0, b = 0, c = 0;
-  int64_t immediate = 0;  // for Result: the count of dims
+  // depends on the opcode; for Result: the number of dims
+  int64_t immediate = 0;
 
   bool operator==(const ProgramInstruction&) const = default;
 };
@@ -65,7 +66,8 @@ struct TensorSignature {
 struct Program {
   std::string name = "main";
   std::vector<std::string> symbols;
-  std::vector<std::string> parameters;  // none in the entry
+  // names of the parameters; the entry program has none
+  std::vector<std::string> parameters;
   std::vector<TensorSignature> inputs;
   std::vector<TensorSignature> results;
   uint32_t integer_register_count = 0;
@@ -77,15 +79,15 @@ struct Program {
   bool operator==(const Program&) const = default;
 };
 
-// Raw row-major elements, little-endian, 64-byte aligned in the file and in
-// memory.
+// A constant: its raw row-major elements, little-endian, 64-byte aligned in the
+// file and in memory.
 struct Constant {
   std::string name;
   DType type = DType::kF32;
   std::vector<int64_t> dims;
-  std::shared_ptr<const void> owner;  // keeps data alive
+  std::shared_ptr<const void> owner;  // object that keeps `data` alive
   std::span<const uint8_t> data;
-  // HashBytes of the data, as the file says; 0: not computed.
+  // HashBytes of the data, as stored in the module's file; 0: not computed.
   uint64_t hash = 0;
 };
 
@@ -94,10 +96,11 @@ struct Constant {
 // code of the module never reads them.
 struct NativeSection {
   std::string target;  // features that the code needs (base/target_text.h)
-  // HashBytes of the result of HashedPart (vm/format/native_section.h), as the
-  // file says.
+  // HashBytes of the result of HashedPart (vm/format/native_section.h), as
+  // stored in the module's file.
   uint64_t hash = 0;
-  std::shared_ptr<const void> owner;  // keeps data alive
+  // object that keeps the section's bytes alive
+  std::shared_ptr<const void> owner;
   std::span<const uint8_t> data;
 };
 
@@ -107,7 +110,7 @@ struct ModuleSignature {
   bool is_present = false;
   std::array<uint8_t, 32> key = {};  // public key
   std::array<uint8_t, 64> signature = {};
-  std::shared_ptr<const void> owner;  // keeps head alive
+  std::shared_ptr<const void> owner;  // object that keeps `head` alive
   std::span<const uint8_t> head;      // header and metadata of the file
 };
 
@@ -116,17 +119,18 @@ struct ModuleSignature {
 // it changes how fast the module runs, never its results.
 struct DispatchProfile {
   struct Shape {
-    std::vector<int64_t> parameters;  // parameters of the dispatch
+    // values of the dispatch's parameters in these calls
+    std::vector<int64_t> parameters;
     int64_t calls = 0;
-    int64_t ns = 0;  // total time of those calls
+    int64_t ns = 0;  // total time of those calls in nanoseconds
 
     bool operator==(const Shape&) const = default;
   };
-  uint32_t dispatch = 0;      // its number in the module
+  uint32_t dispatch = 0;      // number of the dispatch in the module
   std::vector<Shape> shapes;  // the hottest first; at least one
 
-  // Total of all shapes. A value of more than a year counts as one year, so
-  // that the sum does not overflow.
+  // Returns the total time of all shapes in nanoseconds. A value of more than a
+  // year counts as one year, so that the sum does not overflow.
   int64_t total_ns() const {
     constexpr int64_t kMax = int64_t{1} << 55;
     int64_t ns = 0;
@@ -144,23 +148,28 @@ struct DispatchProfile {
 // base/metadata_rules.h.
 struct MetadataEntry {
   std::string_view key, value;
-  std::shared_ptr<const void> owner;  // keeps both alive
+  std::shared_ptr<const void> owner;  // object that keeps key and value alive
 };
 
 struct ModuleDefinition {
-  std::string producer;  // e.g. "ember 0.1 (onnx opset 17)"
+  // program that made the module, e.g. "ember 0.1 (onnx opset 17)"
+  std::string producer;
   std::string source_name;
   std::vector<Constant> constants;
   std::vector<tensor::Dispatch> dispatches;
   std::vector<std::string>
-      dispatch_origins;  // per dispatch: the model's node names, for --profile
-  std::vector<Program> programs;       // the first is the entry
-  std::vector<std::string> strings;    // each once
-  std::vector<NativeSection> natives;  // each target once
-  // the hottest first; each dispatch once
+      // for each dispatch the model's node names, for --profile
+      dispatch_origins;
+  std::vector<Program> programs;  // the first is the entry
+  // strings that the programs use; each string once
+  std::vector<std::string> strings;
+  std::vector<NativeSection> natives;  // native code; each target once
+  // Recorded calls of dispatches, the hottest dispatch first; each dispatch
+  // once.
   std::vector<DispatchProfile> profile;
   std::vector<MetadataEntry> metadata;  // sorted by key, each key once
-  ModuleSignature signature;            // not written
+  // signature of the file that the module was read from; the writer ignores it
+  ModuleSignature signature;
 };
 
 }  // namespace ember::vm

@@ -37,7 +37,7 @@ std::string ReadError(std::span<const uint8_t> file,
   return module.ok() ? "OK" : module.status().ToString();
 }
 
-// Recomputes both hashes after a change.
+// Recomputes both hashes of a changed file (of the metadata and of the header).
 void Reseal(std::vector<uint8_t>& file) {
   ContainerHeader header;
   std::memcpy(&header, file.data(), sizeof(header));
@@ -193,7 +193,7 @@ TEST(ModuleFileTest, TruncationSaysSizes) {
                 std::to_string(file.size()) + ", found 1000");
 }
 
-// Header and metadata are hashed: every flipped bit there is found.
+// The hashes cover header and metadata: every flipped bit in them is found.
 TEST(ModuleFileTest, FindsEveryFlippedBit) {
   std::vector<uint8_t> file = Serialize(SampleNamed("static"));
   const ContainerHeader header = HeaderOf(file);
@@ -217,8 +217,8 @@ TEST(ModuleFileTest, FindsFlippedConstantsWhenAsked) {
             "DATA_LOSS: constant 'b:0': expected bytes with hash ");
 }
 
-// Without the hashes the later checks must suffice: everything that is read is
-// verified.
+// The hashes are not compared here, so the later checks must find the damage:
+// everything that is read is verified.
 TEST(ModuleFileTest, FlippedBytesWithoutHashes) {
   for (const SampleModule& sample : SampleModules()) {
     std::vector<uint8_t> file = Serialize(ParseSample(sample.text));

@@ -35,7 +35,7 @@
 namespace ember::vm {
 
 struct NativeKernel {
-  uint32_t dispatch = 0;  // its number in the module
+  uint32_t dispatch = 0;  // number of the dispatch in the module
   // For each input of the dispatch the constant that the kernel was made for.
   // The kernel may rely on the constant's values.
   std::vector<ConstantSource> constants;
@@ -44,19 +44,20 @@ struct NativeKernel {
   // write them. Empty: the prologue must run when the kernel is loaded. After
   // reading they are 64-byte aligned.
   std::vector<std::span<const uint8_t>> packed;
-  std::shared_ptr<const void> packed_owner;  // keeps packed alive
+  std::shared_ptr<const void> packed_owner;  // object that keeps `packed` alive
 };
 
 struct NativeBytes {
   std::string head, code, weights;
-  // alignment of the first byte of the code, where it runs
+  // alignment in bytes that the first byte of the code needs where it runs
   uint32_t code_alignment = 1;
 
   NativeParts parts() const;
 };
 
 NativeBytes WriteNativeKernels(std::span<const NativeKernel> kernels);
-// owner: keeps the bytes of all parts alive.
+// Reads and verifies the kernels of a section. owner: keeps the bytes of all
+// parts alive.
 StatusOr<std::vector<NativeKernel>> ReadNativeKernels(
     const NativeParts& parts, const std::shared_ptr<const void>& owner);
 

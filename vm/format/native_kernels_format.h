@@ -21,18 +21,19 @@
 
 namespace ember::vm {
 
-inline constexpr uint32_t kNativeMagic = 0x4b4e4d45;  // "EMNK"
-// Version of the bytes. It is raised with every change of them, of kernel_abi.h
-// or of device_abi.h.
+inline constexpr uint32_t kNativeMagic = 0x4b4e4d45;  // the characters "EMNK"
+// Version of the bytes of native sections. It is raised with every change of
+// these bytes, of kernel_abi.h or of device_abi.h.
 inline constexpr uint32_t kNativeVersion = 5;
 // The oldest version that is read. Version 2 has kernels of CPUs only, and
 // images without numbers of iterations. Up to version 3 no phase has tensor
 // maps. Up to version 4 tensor maps have their buffer's order of dims.
 inline constexpr uint32_t kOldestNativeVersion = 2;
-// Bytes of the header.
+// Number of bytes of the header.
 inline constexpr uint64_t kNativeHeaderBytes = 32;
 
-// Magic, version, and the sizes of the parts (vm/format/native_section.h).
+// The header: magic, version, and the sizes of the parts
+// (vm/format/native_section.h).
 struct NativeHeader {
   uint32_t version = kNativeVersion;
   uint64_t head_size = 0, code_size = 0, weights_size = 0;

@@ -22,7 +22,7 @@ Status Damaged(std::string_view expected, uint64_t found) {
       Concat({"native section: expected ", expected, ", found ", found}));
 }
 
-// Reads offset and size of a piece, and returns the piece of the part.
+// Reads offset and size of a piece, and returns the piece's bytes of the part.
 StatusOr<std::span<const uint8_t>> ReadPlace(ByteReader& reader,
                                              std::span<const uint8_t> part,
                                              uint64_t alignment) {

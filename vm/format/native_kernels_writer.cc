@@ -14,7 +14,8 @@ namespace {
 // Lays out pieces of bytes one behind another and stores equal ones once.
 class Pieces {
  public:
-  // Returns the number of the piece.
+  // Adds a piece, unless an equal one was added before. Returns the number of
+  // the piece.
   uint32_t Add(std::span<const uint8_t> bytes, uint64_t alignment) {
     const uint64_t hash = HashBytes(bytes);
     const auto [begin, end] = by_hash_.equal_range(hash);
@@ -64,7 +65,7 @@ NativeBytes WriteNativeKernels(std::span<const NativeKernel> kernels) {
   NativeBytes result;
   Pieces code, weights;
   std::vector<const KernelCode*> codes;
-  // `numbers` is by kernel, `places` by code
+  // `numbers` has an item for each kernel, `places` for each code.
   std::vector<uint32_t> numbers, places;
   std::vector<std::vector<uint32_t>> packed;
   for (const NativeKernel& kernel : kernels) {

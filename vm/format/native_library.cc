@@ -36,7 +36,8 @@ NativeLibrary LayOutNativeLibrary(
                        sections.size() * sizeof(NativeTableRow));
   std::memcpy(library.table.data(), &header, sizeof header);
   library.data_size = library.table.size();
-  std::vector<NativeLibrary::Piece> weights;  // each once
+  // packed constants without duplicates
+  std::vector<NativeLibrary::Piece> weights;
   for (size_t i = 0; i < sections.size(); ++i) {
     const NativeLibrarySection& section = sections[i];
     const uint64_t row_offset = sizeof header + i * sizeof(NativeTableRow);

@@ -38,7 +38,7 @@ struct NativeLibrary {
     uint64_t offset = 0;
   };
 
-  // The beginning of the data, before the pieces. Its distances to code are 0.
+  // Bytes of the data that precede the pieces. Distances to code in them are 0.
   std::vector<uint8_t> table;
   std::vector<Piece> data, code;  // sorted by offset; zeros between pieces
   uint64_t data_size = 0, code_size = 0;

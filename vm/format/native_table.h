@@ -36,15 +36,15 @@ namespace ember::vm {
 
 inline constexpr uint8_t kNativeTableMagic[8] = {'E', 'M', 'B', 'R',
                                                  'K', 'R', 'N', 'L'};
-// Raised if fields change their meaning. New fields are only appended; the
-// stored sizes show which ones exist.
+// Version of the table. It is raised if fields change their meaning. New fields
+// are only appended; the stored sizes show which ones exist.
 inline constexpr uint32_t kNativeTableVersion = 1;
 inline constexpr uint32_t kPointerTableVersion = 2;
 
 struct NativeTableHeader {
   uint8_t magic[8] = {};
   uint32_t version = 0;
-  uint32_t header_size = 0;  // size of this struct; the rows follow it
+  uint32_t header_size = 0;  // size of this struct in bytes; the rows follow it
   uint32_t row_size = 0;
   uint32_t row_count = 0;
   ModuleIdentity module = {};
@@ -53,9 +53,9 @@ static_assert(sizeof(NativeTableHeader) == 56, "it is part of the file format");
 
 // The row of one target.
 struct NativeTableRow {
-  int64_t target = 0;  // text of the target
+  int64_t target = 0;  // distance to the text of the target
   uint64_t target_size = 0;
-  int64_t head = 0;  // the parts of vm/format/native_section.h
+  int64_t head = 0;  // distances to the parts of vm/format/native_section.h
   uint64_t head_size = 0;
   int64_t code = 0;
   uint64_t code_size = 0;
@@ -75,7 +75,7 @@ struct NativeFunction {
 
 // The row of one target in version 2, laid out by the program's compiler.
 struct PointerTableRow {
-  const char* target = nullptr;  // terminated by 0
+  const char* target = nullptr;  // text of the target, terminated by 0
   const uint8_t* head = nullptr;
   const uint8_t* weights = nullptr;
   const NativeFunction* functions = nullptr;
@@ -101,8 +101,9 @@ struct NativeTable {
   std::vector<NativeTableEntry> entries;
 };
 
-// symbol: the symbol that the file exports. Errors: InvalidArgument for bytes
-// that are no table, Unimplemented for another version.
+// Reads the table at a symbol that a file of kernels exports. Errors:
+// InvalidArgument for bytes that are no table, Unimplemented for another
+// version.
 StatusOr<NativeTable> ReadNativeTable(const void* symbol);
 
 }  // namespace ember::vm

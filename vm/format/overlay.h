@@ -37,13 +37,15 @@ inline constexpr uint32_t kOverlayVersion = 1;
 struct OverlayHeader {
   char magic[4] = {'E', 'M', 'O', 'V'};
   uint32_t version = kOverlayVersion;
-  ModuleIdentity module = {};  // identity of the base
+  ModuleIdentity module = {};  // identity of the base module
   uint64_t target_size = 0;
-  uint64_t section_offset = 0;  // a multiple of 64
+  // offset of the native section in the file, a multiple of 64
+  uint64_t section_offset = 0;
   uint64_t section_size = 0;
-  uint64_t section_hash = 0;  // NativeSection::hash
+  uint64_t section_hash = 0;  // hash of the section; see NativeSection::hash
   uint64_t file_size = 0;
-  uint64_t signature_offset = 0;  // 0: none; else kSignatureBytes at the end
+  // offset of the signature, kSignatureBytes before the end; 0: none
+  uint64_t signature_offset = 0;
   uint64_t reserved[4] = {};
   uint64_t header_hash = 0;  // HashBytes of the fields above and the target
 };
@@ -53,18 +55,19 @@ static_assert(sizeof(OverlayHeader) == 128,
 struct Overlay {
   ModuleIdentity module = {};
   NativeSection section;
-  // Like ModuleDefinition::signature, but head is header and target. Not
-  // written.
+  // The signature at the end of the overlay, as ModuleDefinition::signature;
+  // its `head` is the overlay's header and target. SerializeOverlay does not
+  // write it.
   ModuleSignature signature;
 };
 
 bool IsOverlay(std::string_view contents);
 
-// Errors: NotFound (no such file), DataLoss (truncated, damaged), Unimplemented
-// (another version), with the file's name.
+// Reads an overlay file. Errors, with the file's name: NotFound (no such file),
+// DataLoss (truncated, damaged), Unimplemented (another version).
 StatusOr<Overlay> ReadOverlay(const std::string& path);
-// bytes: 64-byte aligned, unchanged while the overlay lives; owner (may be
-// null) is kept with the section.
+// Reads an overlay from memory. bytes: 64-byte aligned, unchanged while the
+// overlay lives; owner (may be null) is kept with the section.
 StatusOr<Overlay> ReadOverlay(std::span<const uint8_t> bytes,
                               std::shared_ptr<const void> owner);
 
@@ -74,10 +77,11 @@ std::string SerializeOverlay(const Overlay& overlay);
 // existing one. The header says where it is. Errors: see ReadOverlay.
 StatusOr<std::string> MakeRoomForSignature(std::string file);
 
-// Returns the digest that is signed: of header, target, and section without
-// packed weights.
+// Returns the digest that a signature signs: of header, target, and section
+// without packed weights.
 Sha512Digest SignedDigest(const Overlay& overlay);
-// Does for an overlay what VerifySignature does for a module.
+// Checks that the overlay was signed with the secret of this key, as
+// VerifySignature (vm/format/module_signature.h) does for a module.
 Status VerifySignature(const Overlay& overlay, const Ed25519Key& key);
 
 }  // namespace ember::vm

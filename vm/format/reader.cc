@@ -20,7 +20,7 @@
 namespace ember::vm {
 namespace {
 
-// Treats an absent vector as an empty one.
+// Returns the vector, or an empty one if it is absent.
 template <typename T>
 size_t SizeOf(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
@@ -205,7 +205,8 @@ std::vector<TensorSignature> ReadSignatures(
   return signatures;
 }
 
-// minor: the version of the file. Before 1.1, load_integer had no type.
+// Reads one program. minor: the minor version of the file's format. Before 1.1,
+// load_integer had no type.
 Program ReadProgram(const fbs::Program& stored, uint16_t minor,
                     ValueReader& values) {
   Program program;
@@ -314,8 +315,8 @@ void ReadProfile(const fbs::Module& stored, ValueReader& values,
   }
 }
 
-// The texts stay where they are. The flatbuffers verifier has checked that a
-// zero byte follows each.
+// Reads the metadata without copying texts: they stay where they are. The
+// flatbuffers verifier has checked that a zero byte follows each.
 void ReadMetadata(const fbs::Module& stored,
                   const std::shared_ptr<const void>& owner,
                   ModuleDefinition& module) {
@@ -346,7 +347,7 @@ Status CheckFlatbuffer(std::span<const uint8_t> metadata) {
   return OkStatus();
 }
 
-// `file` is 64-byte aligned.
+// Reads a module from the bytes of a file, which are 64-byte aligned.
 StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
                                        const std::shared_ptr<const void>& owner,
                                        const ReaderOptions& options) {

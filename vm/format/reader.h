@@ -24,10 +24,11 @@
 namespace ember::vm {
 
 struct ReaderOptions {
-  // Compare the checksum of header and metadata (cheap). Off only in tests of
-  // the later checks.
+  // True: compares the checksum of header and metadata, which is cheap. False
+  // only in tests of the later checks.
   bool verify_checksum = true;
-  // Also hash and compare every constant's bytes, which reads the whole file.
+  // True: also hashes every constant's bytes and compares the hashes, which
+  // reads the whole file.
   bool verify_constants = false;
   // Receives each step, in stage "load": a dispatch, a program, and with
   // verify_constants a constant. Used during the call. May be null.
@@ -37,8 +38,9 @@ struct ReaderOptions {
 StatusOr<ModuleDefinition> ReadModule(const std::string& path,
                                       const ReaderOptions& options = {});
 
-// Bytes must stay unchanged while the module lives; owner (may be null) is kept
-// with each constant. Bytes that are not 64-byte aligned are copied.
+// Reads a module from memory. The bytes must stay unchanged while the module
+// lives; owner (may be null) is kept with each constant. Bytes that are not
+// 64-byte aligned are copied.
 StatusOr<ModuleDefinition> ReadModule(std::span<const uint8_t> bytes,
                                       std::shared_ptr<const void> owner,
                                       const ReaderOptions& options = {});

@@ -26,7 +26,7 @@
 
 namespace ember::vm {
 
-// profile: the profile of a verified module.
+// Returns the text of a profile. profile: the profile of a verified module.
 std::string PrintRecordedProfile(const ModuleDefinition& module,
                                  const std::vector<DispatchProfile>& profile);
 

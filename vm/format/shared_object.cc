@@ -36,7 +36,7 @@ struct Elf64 {
 struct Machine {
   uint16_t number;
   uint32_t flags;
-  uint64_t page;  // largest page size of its systems
+  uint64_t page;  // largest page size in bytes of the processor's systems
 };
 
 Machine MachineOf(ElfMachine machine) {
@@ -132,7 +132,7 @@ class SharedObject {
   }
 
   // Begins a section at the end of the file. segment: number of segments before
-  // its own.
+  // the section's own.
   void Place(SectionNumber number, uint32_t type, uint64_t flags,
              uint64_t alignment, uint64_t size, uint64_t segment) {
     typename Elf::Section& section = sections_[number];

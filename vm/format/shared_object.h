@@ -28,11 +28,12 @@ enum class ElfMachine : uint8_t { kX86_64, kAarch64, kArm };
 struct SharedObjectOptions {
   ElfMachine machine = ElfMachine::kX86_64;
   std::string symbol;  // name of the table's symbol
-  std::string name;    // DT_SONAME; empty: none
+  std::string name;  // the file's name for the loader (DT_SONAME); empty: none
 };
 
-// Errors: the file cannot be written; InvalidArgument for a library that is too
-// large for the processor's addresses.
+// Writes the library to a file. Errors: the file cannot be written;
+// InvalidArgument for a library that is too large for the processor's
+// addresses.
 Status WriteSharedObject(const NativeLibrary& library,
                          const SharedObjectOptions& options,
                          const std::string& path);

@@ -14,8 +14,8 @@
 
 namespace ember::vm {
 
-// steps: receives a step for each dispatch and each program; may be null.
-// kCancelled if it was stopped.
+// Checks a module. steps: receives a step for each dispatch and each program;
+// may be null. Returns kCancelled if the receiver asked to stop.
 Status VerifyModule(const ModuleDefinition& module, LoadSteps* steps = nullptr);
 
 }  // namespace ember::vm

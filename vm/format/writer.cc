@@ -160,7 +160,8 @@ std::vector<std::span<const uint8_t>> DataOf(const ModuleDefinition& module) {
   return data;
 }
 
-// offsets: offset of each piece of data in the file.
+// Writes the module's metadata as a flatbuffer. offsets: offset of each piece
+// of data in the file.
 void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
                    const std::vector<uint64_t>& offsets,
                    const std::vector<uint64_t>& hashes) {
@@ -169,8 +170,8 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
     const Constant& constant = module.constants[i];
     const auto name = builder.CreateSharedString(constant.name);
     const auto dims = builder.CreateVector(constant.dims);
-    // Numbers that are 0 would be left out. They are written, because the size
-    // of the metadata must not depend on values.
+    // A flatbuffer leaves out numbers that are 0 by default. They are written
+    // here, because the size of the metadata must not depend on values.
     builder.ForceDefaults(true);
     constants.push_back(
         fbs::CreateConstant(builder, name, static_cast<uint8_t>(constant.type),
@@ -201,8 +202,8 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
   const auto source_name = builder.CreateSharedString(module.source_name);
   const auto constant_vector = builder.CreateVector(constants);
   const auto dispatch_vector = builder.CreateVector(dispatches);
-  // Left out if there are none, so that such a module has the same bytes as
-  // before native sections existed.
+  // The field for native sections is left out if there are none, so that such a
+  // module has the same bytes as before native sections existed.
   const auto native_vector =
       natives.empty()
           ? Offset<flatbuffers::Vector<Offset<fbs::NativeSection>>>()
@@ -223,7 +224,8 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
                                  strings, native_vector, profile, metadata));
 }
 
-// Header and metadata, and the offset of each piece of data.
+// The layout of a file: header and metadata, and the offset of each piece of
+// data.
 struct Layout {
   ContainerHeader header;
   std::vector<uint8_t> metadata;

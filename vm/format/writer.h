@@ -21,8 +21,9 @@ namespace ember::vm {
 
 StatusOr<std::vector<uint8_t>> SerializeModule(const ModuleDefinition& module);
 
-// Writes a temporary file in the same folder and renames it when it is
-// complete, so readers never see half a module.
+// Writes the module to a file. It writes a temporary file in the same folder
+// and renames that file when it is complete, so readers never see half a
+// module.
 Status WriteModule(const ModuleDefinition& module, const std::string& path);
 
 }  // namespace ember::vm

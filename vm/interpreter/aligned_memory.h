@@ -25,7 +25,8 @@ struct AlignedDeleter {
 };
 using AlignedMemory = std::unique_ptr<char, AlignedDeleter>;
 
-// Null if there is none.
+// Allocates that many bytes, aligned to a cache line. Null if there is no
+// memory.
 inline AlignedMemory AllocateAligned(int64_t bytes,
                                      const HostAllocator& allocator) {
   constexpr size_t kLine = 64;

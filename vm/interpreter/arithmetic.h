@@ -9,7 +9,8 @@
 #include "vm/interpreter/scalar_math.h"
 
 namespace ember::vm {
-// Each build of a kernel file has functions of its own, with its own flags.
+// The namespace is anonymous: each build of a kernel file has functions of its
+// own, compiled with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 template <typename T>
@@ -78,7 +79,8 @@ EMBER_FLOAT_OP(Log, LogF32, __builtin_log)
 EMBER_FLOAT_OP(Log1p, Log1pF32, __builtin_log1p)
 EMBER_FLOAT_OP(Expm1, Expm1F32, __builtin_expm1)
 EMBER_FLOAT_OP(Sin, __builtin_sinf,
-               __builtin_sin)  // strips use SinShifted where it applies
+               // strips use SinShifted instead where it is accurate
+               __builtin_sin)
 EMBER_FLOAT_OP(Cos, __builtin_cosf, __builtin_cos)
 EMBER_FLOAT_OP(Tan, __builtin_tanf, __builtin_tan)
 EMBER_FLOAT_OP(Asin, __builtin_asinf, __builtin_asin)
@@ -93,7 +95,7 @@ EMBER_FLOAT_OP(Atanh, __builtin_atanhf, __builtin_atanh)
 EMBER_FLOAT_OP(Erf, ErfF32, __builtin_erf)
 #undef EMBER_FLOAT_OP
 
-// Results are bool.
+// The operations that test a float. Their results are bool.
 struct IsNanOp {
   template <typename T>
   static uint8_t Do(T a) {
@@ -208,7 +210,7 @@ struct ShiftRightOp {
   }
 };
 
-// Results are bool.
+// A comparison of two values. Its result is bool.
 #define EMBER_COMPARE_OP(name, symbol) \
   struct name##Op {                    \
     template <typename T>              \

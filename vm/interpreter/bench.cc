@@ -50,7 +50,7 @@ double TimePerCall(Function function, double seconds = 0.4) {
   return best;
 }
 
-// Threads that spin for work: the least overhead a pool can have.
+// Worker threads that wait in a busy loop: the least overhead a pool can have.
 class SpinPool final : public ParallelRunner {
  public:
   explicit SpinPool(int workers) : workers_(workers) {
@@ -137,9 +137,9 @@ double FmaPeak() {
 struct Case {
   std::string name;
   std::string text;
-  double flops;        // per call
-  double bytes;        // moved per call, if the case measures bandwidth
-  uint32_t constants;  // one bit per input
+  double flops;        // floating-point operations per call
+  double bytes;        // bytes moved per call, if the case measures bandwidth
+  uint32_t constants;  // bit set of the inputs that are constants
 };
 
 std::string Number(int64_t value) { return std::to_string(value); }

@@ -10,7 +10,8 @@
 
 namespace ember::vm {
 
-inline int64_t DivideDown(int64_t a, int64_t b) {  // b > 0
+// Returns a / b rounded down. b > 0.
+inline int64_t DivideDown(int64_t a, int64_t b) {
   const int64_t quotient = a / b;
   return quotient - (a % b < 0);
 }
@@ -26,7 +27,8 @@ inline void ClipRange(int64_t base, int64_t step, int64_t extent,
     begin = std::max(begin, -base);
     end = std::min(end, extent - base);
   } else if (step > 0) {
-    begin = std::max(begin, -DivideDown(base, step));  // ceil(-base / step)
+    // the quotient is ceil(-base / step)
+    begin = std::max(begin, -DivideDown(base, step));
     end = std::min(end, DivideDown(extent - 1 - base, step) + 1);
   } else {
     begin = std::max(begin, -DivideDown(extent - 1 - base, -step));
@@ -35,14 +37,15 @@ inline void ClipRange(int64_t base, int64_t step, int64_t extent,
   if (end < begin) end = begin;
 }
 
-// The part of a tile that is inside.
+// The rows and columns of a tile that are inside of the buffer.
 struct ClipWindow {
   int64_t row_begin, row_end, column_begin, column_end;
 
   int64_t rows() const { return row_end - row_begin; }
   int64_t columns() const { return column_end - column_begin; }
   bool empty() const { return rows() <= 0 || columns() <= 0; }
-  // Clips by an index that moves with rows, with columns, or with neither.
+  // Narrows the window to the part where an index is inside its extent. The
+  // index moves with rows, with columns, or with neither.
   void Clip(int64_t base, int64_t row_step, int64_t column_step,
             int64_t extent) {
     if (row_step != 0) {

@@ -10,11 +10,11 @@
 namespace ember::vm {
 namespace {
 
-// Panels between two checks of the interrupt. With the largest blocks they take
-// about a hundred microseconds.
+// Number of panels between two checks of the interrupt. With the largest blocks
+// they take about a hundred microseconds.
 constexpr int64_t kPanelsPerQuestion = 8;
 
-// Elements of a padded copy that one piece copies.
+// Number of elements of a padded copy that one piece copies.
 constexpr int64_t kPadPiece = 32 * 1024;
 
 bool ShouldStop(const StripContext& context) {
@@ -151,7 +151,7 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
   t.a_stride = a_in_place_ ? a_stride_m_ : a_stride_;
   t.b_stride = panel_width_;
   t.c_stride = c_stride_m_;
-  int64_t summed = 0;  // blocks of K since the last carry
+  int64_t summed = 0;  // number of blocks of K since the last carry
   for (int64_t k0 = 0; k0 < k_; k0 += block_k_) {
     const int64_t depth = std::min(k_ - k0, block_k_);
     const char* left = a;

@@ -39,10 +39,12 @@ struct ContractionAxes {
   std::vector<int> outer_batch, m, inner_batch, n, k;
   tensor::Register a = 0;  // registers of the two factors
   tensor::Register b = 0;
-  int first_n = 0;  // spatial axes before this one may be rows
+  // first spatial axis that cannot be of M; axes before it may be
+  int first_n = 0;
 };
 
-// Empty if the stage is not a contraction, or if strips run it faster.
+// Finds the roles of a stage's axes. Empty if the stage is not a contraction,
+// or if strips run it faster.
 std::optional<ContractionAxes> RecogniseContraction(
     const StageAnalysis& analysis);
 
@@ -57,9 +59,9 @@ enum ContractionBuffer {
 
 class Contraction {
  public:
-  // The analysis is used only during the call. may_copy(buffer): true if the
-  // buffer's contents are complete before any row runs, so that A's padding may
-  // be done in a copy beforehand.
+  // Plans the contraction. The analysis is used only during the call.
+  // may_copy(buffer): true if the buffer's contents are complete before any row
+  // runs, so that A's padding may be done in a copy beforehand.
   static StatusOr<Contraction> Make(const StageAnalysis& analysis,
                                     const ContractionAxes& axes,
                                     const std::function<bool(int)>& may_copy);
@@ -73,24 +75,27 @@ class Contraction {
   // Number of rows that make reading all of B worthwhile.
   int64_t wanted_rows() const { return block_m_; }
   int64_t packed_b_bytes() const { return packed_b_bytes_; }
-  // B is packed in this many independent pieces, before any rows run.
+  // Number of independent pieces in which B is packed, before any rows run.
   int64_t pack_pieces() const { return b_batch_ * panels_; }
-  // The padded copy of the memory that A reads, if there is one. It is made in
-  // independent pieces before any rows run.
+  // Bytes of the padded copy of the memory that A reads; 0: there is no such
+  // copy. The copy is made in independent pieces before any rows run.
   int64_t padded_bytes() const { return padded_bytes_; }
   int64_t pad_pieces() const;
-  int64_t scratch_bytes() const;  // per worker, strip scratch included
+  // bytes of scratch memory per worker, including the strip programs' scratch
+  int64_t scratch_bytes() const;
   size_t slot_count() const;
-  double cost() const;  // rough nanoseconds in all
+  double cost() const;  // rough time of the whole contraction in nanoseconds
 
   // All state of one call. context.buffers has kContractionBuffers spare
   // entries behind those of the dispatch, which the calls below overwrite.
   struct Work {
     StripContext context;
-    char** buffers = nullptr;  // the same as context.buffers
-    char* scratch = nullptr;   // scratch_bytes() of memory
-    char* packed_b = nullptr;  // packed_b_bytes(), shared by all workers
-    char* padded = nullptr;    // padded_bytes(), shared by all workers
+    char** buffers = nullptr;  // the same pointers as context.buffers, writable
+    char* scratch = nullptr;   // memory of scratch_bytes() bytes
+    // memory of packed_b_bytes() bytes, shared by all workers
+    char* packed_b = nullptr;
+    // memory of padded_bytes() bytes, shared by all workers
+    char* padded = nullptr;
   };
   void PackPiece(Work work, int64_t piece) const;
   void PadPiece(Work work, int64_t piece) const;
@@ -129,9 +134,12 @@ class Contraction {
   int64_t outer_batch_ = 1, inner_batch_ = 1, m_ = 1, n_ = 1, k_ = 1;
   struct BatchAxis {
     int64_t extent;
-    int64_t b_stride;  // in batch points of B
-    int64_t c_stride;  // in elements, if direct
-    int64_t a_stride;  // in elements, if in place
+    int64_t b_stride;  // distance between batch points of B, in batch points
+    // distance between rows of C in elements, if results go straight to the
+    // buffer
+    int64_t c_stride;
+    // distance between rows of A in elements, if A is read in place
+    int64_t a_stride;
   };
   std::vector<BatchAxis> batch_axes_;
   int64_t b_batch_ = 1;
@@ -141,7 +149,7 @@ class Contraction {
   int64_t panel_width_ = 0;
   int64_t panels_ = 0;
   int64_t packed_b_bytes_ = 0;
-  int first_buffer_ = 0;  // number of kPackedA
+  int first_buffer_ = 0;  // number of buffer kPackedA
   // True if A is read in place, without packing, because it is plain memory
   // with K contiguous.
   bool a_in_place_ = false;
@@ -155,7 +163,8 @@ class Contraction {
   bool carries_ = false;
   int c_buffer_ = 0;
   int64_t c_constant_ = 0, c_stride_m_ = 0;
-  int64_t padded_inside_ = 1;  // elements that each run copies
+  // number of elements that each run of the padded copy copies
+  int64_t padded_inside_ = 1;
   DType pad_type_ = DType::kF32;
   uint64_t pad_default_ = 0;
   int64_t padded_bytes_ = 0;

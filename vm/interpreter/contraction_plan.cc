@@ -56,7 +56,7 @@ bool IsContractionType(DType type) {
   return IsFloat(type) || type == DType::kI32 || type == DType::kU32;
 }
 
-// Gives the axes row-major strides times `unit`.
+// Gives the axes the strides of a row-major flat index, multiplied by `unit`.
 void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes,
                   int64_t unit, Affine& form) {
   for (size_t i = axes.size(); i-- > 0;) {
@@ -65,7 +65,8 @@ void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes,
   }
 }
 
-// Returns the stride of the axes' flat index in `form`, or -1 if there is none.
+// Returns s if `form` is s times the flat index of the axes, or -1 if there is
+// no such s.
 int64_t FlatStride(const StageAnalysis& analysis, const std::vector<int>& axes,
                    const Affine& form) {
   if (axes.empty()) return 0;
@@ -216,7 +217,7 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
       size / 4 > points)
     return OkStatus();
 
-  StageAnalysis dims;  // its axes are the copy's dimensions
+  StageAnalysis dims;  // an analysis whose axes are the copy's dimensions
   dims.dispatch = analysis.dispatch;
   dims.header = analysis.header;
   dims.number = analysis.number;
@@ -305,7 +306,8 @@ void Contraction::ChooseBlocks(const StageAnalysis& analysis,
     block_k_ =
         std::min(RoundUp(DivideRoundingUp(k_, blocks), run), most / run * run);
   }
-  a_stride_ = block_k_ + 64 / size_;  // avoids strides that are powers of two
+  // `+ 64 / size_` avoids row strides that are powers of two
+  a_stride_ = block_k_ + 64 / size_;
   a_stride_ = (a_stride_ + 7) / 8 * 8;
 }
 

@@ -57,7 +57,7 @@ TEST(HostileTest, IndicesThatWrapAreOutside) {
 }
 
 TEST(HostileTest, IndicesThatWrapBackInside) {
-  // 4 * 2^62 is 0 modulo 2^64.
+  // The extent 4 * 2^62 is 0 modulo 2^64.
   ExpectMatchesDefinition(
       R"(dispatch @d(%x: f32[8]) -> (%y: f32[8, 2]) {
         %y[i, j] = pad(%x[(i * 4611686018427387904) * 4 + i + j], 7.0)
@@ -125,7 +125,8 @@ TEST(HostileTest, OneHeader) {
             "buffers");
 }
 
-// %y[i] = neg(neg(... %x[i] ...))
+// Returns a dispatch of a chain of `length` instructions: %y[i] = neg(neg(...
+// %x[i] ...)).
 tensor::Dispatch ChainOf(int length) {
   tensor::Dispatch dispatch = *tensor::Parse(
       "dispatch @d(%x: i8[8]) -> (%y: i8[8]) { %y[i] = neg(%x[i]) }");
@@ -139,7 +140,8 @@ tensor::Dispatch ChainOf(int length) {
   return dispatch;
 }
 
-// The sum of %x[i] * 0, %x[i] * 1, ..., as a balanced tree.
+// Returns a dispatch that computes the sum of %x[i] * 0, %x[i] * 1, ..., as a
+// balanced tree.
 tensor::Dispatch SumOfMany(uint32_t count) {
   tensor::Dispatch dispatch = *tensor::Parse(
       "dispatch @d(%x: i32[8]) -> (%y: i32[8]) { %y[i] = %x[i] }");
@@ -183,10 +185,10 @@ TEST(HostileTest, MoreValuesThanSixteenBitsCount) {
   ExpectMatchesDefinition(many);
 }
 
-// The largest number of stages that a dispatch may have, each reading what the
-// previous ones stored. A plan must look at each touch of a buffer only a few
-// times: comparing all pairs of touches would take minutes, and cannot be
-// interrupted.
+// The dispatch has the largest number of stages that is allowed, and each stage
+// reads what the previous ones stored. A plan must look at each touch of a
+// buffer only a few times: comparing all pairs of touches would take minutes,
+// and cannot be interrupted.
 TEST(HostileTest, ThousandsOfStagesOverThousandsOfBuffers) {
   constexpr int kStages = 4000;
   constexpr int kReads = 12;
@@ -209,7 +211,7 @@ TEST(HostileTest, ThousandsOfStagesOverThousandsOfBuffers) {
   }
 }
 
-// Counts the bytes that it grants.
+// A memory budget that counts the bytes that it grants.
 class Budget final : public MemoryBudget {
  public:
   explicit Budget(int64_t limit) : limit_(limit) {}

@@ -46,23 +46,23 @@ TileKernelTable MakeHostKernels() {
 
 struct TypeRow {
   ComputeType compute;
-  int8_t narrow;  // NarrowType or -1
+  int8_t narrow;  // NarrowType that results are rounded to; -1: none
 };
 
 constexpr TypeRow kTypes[] = {
-    {kTileBool, -1},          // bool
-    {kTileI32, kNarrowI8},    // i8
-    {kTileI32, kNarrowI16},   // i16
-    {kTileI32, -1},           // i32
-    {kTileI64, -1},           // i64
-    {kTileI32, kNarrowU8},    // u8
-    {kTileI32, kNarrowU16},   // u16
-    {kTileU32, -1},           // u32
-    {kTileU64, -1},           // u64
-    {kTileF32, kNarrowF16},   // f16
-    {kTileF32, kNarrowBF16},  // bf16
-    {kTileF32, -1},           // f32
-    {kTileF64, -1},           // f64
+    {kTileBool, -1},          // DType bool
+    {kTileI32, kNarrowI8},    // DType i8
+    {kTileI32, kNarrowI16},   // DType i16
+    {kTileI32, -1},           // DType i32
+    {kTileI64, -1},           // DType i64
+    {kTileI32, kNarrowU8},    // DType u8
+    {kTileI32, kNarrowU16},   // DType u16
+    {kTileU32, -1},           // DType u32
+    {kTileU64, -1},           // DType u64
+    {kTileF32, kNarrowF16},   // DType f16
+    {kTileF32, kNarrowBF16},  // DType bf16
+    {kTileF32, -1},           // DType f32
+    {kTileF64, -1},           // DType f64
     {kTileF32, kNarrowF8E4M3FN},
     {kTileF32, kNarrowF8E5M2},
 };
@@ -83,7 +83,7 @@ KernelSteps SelectCast(DType from, DType to) {
   }
   steps.Add(table.cast[source.compute][target.compute]);
   if (target.narrow >= 0) {
-    if (IsFloat(from)) {  // saturates
+    if (IsFloat(from)) {  // a cast from float to integer saturates
       const int bits = DTypeByteSize(to) * 8;
       if (IsSigned(to)) {
         steps.Add(table.clamp, -(int64_t{1} << (bits - 1)),

@@ -15,7 +15,7 @@ namespace ember::vm {
 const TileKernelTable& HostKernels();
 
 ComputeType ComputeTypeOf(DType type);
-// Bytes of one element of a tile.
+// Returns the number of bytes of one element of a tile.
 int TileElementSize(ComputeType type);
 inline int TileElementSize(DType type) {
   return TileElementSize(ComputeTypeOf(type));
@@ -43,15 +43,14 @@ struct KernelSteps {
 KernelSteps SelectKernels(const tensor::Instruction& instruction,
                           DType operand);
 
-// The in-place step that brings an accumulator (kept in the compute type) into
-// `type`; may be null.
+// Returns the kernel that brings an accumulator (kept in the compute type) into
+// `type`, in place; may be null.
 TileKernel NarrowingKernel(DType type);
 
 // Returns the kernel of combine(a, b) of a reduction, on tiles.
 TileKernel CombineKernel(tensor::Combiner combiner, DType type);
 
-// The result of an empty reduction, and the value of a Constant instruction, as
-// a tile element.
+// Returns the result of an empty reduction as a tile element.
 uint64_t ReductionIdentity(tensor::Combiner combiner, DType type);
 uint64_t ConstantTile(uint64_t bits, DType type);
 

@@ -30,9 +30,10 @@ inline constexpr int kComputeTypeCount = 7;
 // A tile in scratch memory, or memory of a buffer seen as one.
 struct TileOperand {
   char* data;
-  int64_t row_stride;     // bytes
-  int64_t column_stride;  // elements; arithmetic takes 0 (same value for all
-                          // columns) and 1
+  int64_t row_stride;  // distance between rows in bytes
+  // distance between columns in elements; arithmetic takes 0 (same value for
+  // all columns) and 1
+  int64_t column_stride;
 };
 
 // The first index that an index kernel found outside its extent.
@@ -54,8 +55,8 @@ struct TileArguments {
 
 using TileKernel = void (*)(const TileArguments&);
 
-// The offset of an element outside: gather takes its default, scatter skips the
-// element.
+// Offset that marks an element outside of the buffer: gather takes its default,
+// scatter skips the element.
 inline constexpr int64_t kOutside = INT64_MIN;
 
 // The types to which a result must be wrapped or rounded after an instruction.
@@ -80,14 +81,14 @@ struct MicroArguments {
   int64_t a_stride;
   const void* b;
   int64_t b_stride;
-  // the next panel, which the kernel prefetches while it computes; as large as
-  // that of b
+  // the panel after b, of the same size, which the kernel prefetches while it
+  // computes
   const void* next;
   void* c;
   int64_t c_stride;
   int64_t depth;
   int64_t columns;
-  bool accumulate;  // add to C instead of overwriting it
+  bool accumulate;  // true: adds to C; false: overwrites C
 };
 using MicroKernel = void (*)(const MicroArguments&);
 
@@ -95,9 +96,10 @@ inline constexpr int kMaxMicroRows = 14;
 inline constexpr int kMicroVectors = 2;
 
 struct MicroKernels {
-  int rows;                                       // largest m
-  int vector_elements;                            // columns per vector
-  MicroKernel run[kMicroVectors][kMaxMicroRows];  // [vectors - 1][m - 1]
+  int rows;             // largest value of m
+  int vector_elements;  // number of columns per vector
+  // kernels by [vectors - 1][m - 1]
+  MicroKernel run[kMicroVectors][kMaxMicroRows];
 };
 
 // Several reduction steps at once: destination[r, c] = combine(destination[r,
@@ -119,15 +121,18 @@ using TapKernel = void (*)(const TapArguments&);
 // Kernels in which the compiler may fuse a product and its sum. They are
 // compiled separately from the rest.
 struct ProductKernels {
-  MicroKernels micro[3];            // f32, f64, i32
-  TileKernel multiply_add[2];       // f32, f64: destination[r, c] += a * b
-  TileKernel multiply_add_rows[2];  // f32, f64: destination[r] += sum over
-                                    // columns of a * b
+  MicroKernels micro[3];  // kernels for f32, f64 and i32
+  // for f32 and f64: adds a[r, c] * b[r, c] to destination[r, c]
+  TileKernel multiply_add[2];
+  // for f32 and f64: adds the sum over c of a[r, c] * b[r, c] to destination[r]
+  TileKernel multiply_add_rows[2];
   TapKernel multiply_add_taps[2];
 };
 
-inline constexpr int kOpcodeSlots = 80;  // at least tensor::kOpcodeCount
-inline constexpr int kDTypeSlots = 16;   // at least ember::kDTypeCount
+// room for at least tensor::kOpcodeCount opcodes
+inline constexpr int kOpcodeSlots = 80;
+// room for at least ember::kDTypeCount dtypes
+inline constexpr int kDTypeSlots = 16;
 
 // The table is filled in when it is first used. The function of the baseline
 // sets all entries; those of better instruction sets then replace the entries
@@ -139,28 +144,36 @@ struct TileKernelTable {
   // compute type.
   TileKernel arithmetic[kOpcodeSlots][kComputeTypeCount];
   TileKernel select[kComputeTypeCount];
-  TileKernel cast[kComputeTypeCount][kComputeTypeCount];  // [from][to]
+  // casts by compute type: [from][to]
+  TileKernel cast[kComputeTypeCount][kComputeTypeCount];
   // Casts to f32 and sets the last bit if any bit was lost, for values that are
   // then rounded to a narrow float (round to odd). Null for f32.
   TileKernel cast_odd[kComputeTypeCount];
-  // Narrow floats, held as f32 -> their bits as i32, and back.
+  // Conversions of narrow floats, held as f32, to their bits as i32, and back.
   TileKernel float_bits[kNarrowTypeCount];
   TileKernel float_from_bits[kNarrowTypeCount];
   TileKernel narrow[kNarrowTypeCount];  // wraps or rounds a tile in place
-  TileKernel clamp;                     // i32 to [immediate[0], immediate[1]]
-  TileKernel load[kDTypeSlots];         // memory at any column stride -> tile
-  TileKernel store[kDTypeSlots];        // tile -> memory at any column stride
+  TileKernel clamp;  // clamps i32 to [immediate[0], immediate[1]]
+  // copies memory with any column stride to a tile
+  TileKernel load[kDTypeSlots];
+  // copies a tile to memory with any column stride
+  TileKernel store[kDTypeSlots];
   TileKernel
-      iota;  // immediate[0] + row * immediate[1] + column * immediate[2], i64
-  // Gathers by log2 of the element size: a = memory, b = offsets, c = value for
-  // kOutside. Columns add immediate[0] elements each to their offset.
+      // i64: sets element [row, column] to immediate[0] + row * immediate[1] +
+      // column * immediate[2]
+      iota;
+  // Gathers, by log2 of the element size: a = memory, b = offsets, c = value
+  // for kOutside. The offset of column i is increased by i * immediate[0]
+  // elements.
   TileKernel gather[4];
-  TileKernel accumulate_index[2];  // [0] failing, [1] marking kOutside; see
-                                   // move_kernels.h
-  // destination[r] = combine(destination[r], a[r, all columns]), by combiner -
-  // 1
+  // [0] records a failure for an index outside, [1] marks the offset as
+  // kOutside; see move_kernels.h
+  TileKernel accumulate_index[2];
+  // Kernels by combiner - 1: destination[r] = combine(destination[r], a[r, all
+  // columns]).
   TileKernel reduce_rows[4][kComputeTypeCount];
-  TapKernel combine_taps[4];  // f32, by combiner - 1; null for products
+  // kernels for f32, by combiner - 1; null for products
+  TapKernel combine_taps[4];
   // Kernels of long sums (tensor/sum_error.h), for f32 and f64. carry_sum adds
   // the destination to the compensated total a, whose error is b, and sets the
   // destination to 0. finish_sum sets the destination to the whole sum.

@@ -18,7 +18,8 @@
 #endif
 
 namespace ember::vm {
-// Each build of a kernel file has functions of its own, with its own flags.
+// The namespace is anonymous: each build of a kernel file has functions of its
+// own, compiled with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 template <typename T>
@@ -34,8 +35,8 @@ bool IsDense(const TileOperand& operand, int64_t columns) {
              : operand.row_stride == 0;
 }
 
-// Makes the function that a loop applies to each element. State in the
-// arguments of the tile is read from there.
+// Makes the function that a loop applies to each element. If the function has
+// state, it is read from the arguments of the tile.
 template <typename Function>
 inline Function MakeFunction([[maybe_unused]] const TileArguments& t) {
   if constexpr (std::is_empty_v<Function>)
@@ -85,7 +86,8 @@ void BinaryRowOf(char* d, intptr_t d_step, const char* a, intptr_t a_step,
   const bool is_transpose = t.rows > 1 && t.a.row_stride == a_size &&
                             t.a.column_stride != 0 && t.a.column_stride != 1;
   if (is_transpose) {
-    // Reads memory along its rows; the tile is in the cache.
+    // A transpose: reads memory along its rows, because the other tile is in
+    // the cache.
     for (intptr_t i = 0; i < columns; ++i) {
       row(t.destination.data + i * d_step,
           static_cast<intptr_t>(t.destination.row_stride),

@@ -14,7 +14,7 @@
 namespace ember::vm {
 namespace {
 
-// Stores the columns of a panel that is not full.
+// Stores the result columns of a panel that is not full.
 template <typename T>
 __attribute__((noinline)) void StoreRow(T* to, const T* row,
                                         const MicroArguments& t) {

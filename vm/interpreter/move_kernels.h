@@ -8,14 +8,15 @@
 #include "vm/interpreter/loops.h"
 
 namespace ember::vm {
-// Each build of a kernel file has functions of its own, with its own flags.
+// The namespace is anonymous: each build of a kernel file has functions of its
+// own, compiled with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 // --- narrow floats: conversion between memory and tiles, which hold them as
 // f32. It works on bits, so that the loops vectorise without hardware
 // conversions ---
 
-// A float with fewer bits of exponent than f32.
+// Conversions of a float type that has fewer bits of exponent than f32.
 template <DType type>
 struct SmallFloatFormat {
   static constexpr FloatFormat kFormat = FloatFormatOf(type);
@@ -26,8 +27,8 @@ struct SmallFloatFormat {
   static constexpr uint32_t kSign = static_cast<uint32_t>(kFormat.sign_bit());
   static constexpr uint32_t kPastFinite =
       static_cast<uint32_t>(kFormat.past_finite);
-  // Masks of f32.
-  // bits that are lost
+  // Masks of the bits of an f32. kMantissa has the bits that a conversion
+  // loses.
   static constexpr uint32_t kMantissa = (1u << kShift) - 1;
   static constexpr uint32_t kExponent = 0x7f800000u;
   static constexpr uint32_t kQuietNan =
@@ -106,7 +107,8 @@ inline float RoundToOdd(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
   if (back == value || value != value || (BitsOf(nearest) & 1u)) return nearest;
-  const bool down = back > value;  // nearest is above: step toward value
+  // true if the nearest f32 is above: step toward value
+  const bool down = back > value;
   uint32_t bits = BitsOf(nearest);
   if ((bits & 0x7fffffffu) == 0)
     return value < 0 ? -1.40129846e-45f : 1.40129846e-45f;
@@ -163,7 +165,8 @@ void LoadKernel(const TileArguments& t) {
   }
   const int64_t stride = t.a.column_stride;
   if (t.rows > 1 && t.a.row_stride == static_cast<int64_t>(sizeof(Storage))) {
-    // A transpose: reads memory along its rows; the tile is in the cache.
+    // A transpose: reads memory along its rows, because the tile is in the
+    // cache.
     for (int64_t i = 0; i < t.columns; ++i) {
       const Storage* a = Row<Storage>(t.a, 0) + i * stride;
       char* d = t.destination.data + i * static_cast<int64_t>(sizeof(Tile));
@@ -208,7 +211,8 @@ inline To CastValue(From value) {
   if constexpr (kIsBool<To>) {
     return value != From(0);
   } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
-    // Truncates and saturates. The limits are powers of two, so they are exact.
+    // Truncates and saturates. The limits of the integer type are powers of
+    // two, so they are exact as floats.
     constexpr int kBits = sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0);
     constexpr From kAbove =
         From(static_cast<uint64_t>(1) << (kBits - 1)) * From(2);
@@ -341,8 +345,8 @@ inline void IotaKernel(const TileArguments& t) {
   }
 }
 
-// Adds a * immediate[0] to the destination (offsets), where 0 <= a <
-// immediate[1]. For other a the offset becomes kOutside (padding), or the
+// Adds the index a times immediate[0] to the destination (offsets), where 0 <=
+// a < immediate[1]. For other a the offset becomes kOutside (padding), or the
 // failure is recorded. b: the offsets so far.
 template <bool kMark>
 void AccumulateIndexKernel(const TileArguments& t) {
@@ -426,7 +430,8 @@ inline void SetMoveKernels(TileKernelTable& table) {
   SetFormat<PlainFormat<int64_t, int64_t>>(table, DType::kI64);
   SetFormat<PlainFormat<uint8_t, int32_t>>(table, DType::kU8);
   SetFormat<PlainFormat<uint16_t, int32_t>>(table, DType::kU16);
-  SetFormat<PlainFormat<int32_t, int32_t>>(table, DType::kU32);  // bits only
+  // u32 tiles are only copied, so they use the kernels of i32
+  SetFormat<PlainFormat<int32_t, int32_t>>(table, DType::kU32);
   SetFormat<PlainFormat<int64_t, int64_t>>(table, DType::kU64);
   SetNarrowFormat<SmallFloatFormat<DType::kF16>>(table, DType::kF16,
                                                  kNarrowF16);

@@ -18,13 +18,14 @@ using tensor::Dispatch;
 
 namespace {
 
-// The calling thread alone does less work than this, because waking other
-// threads costs microseconds.
+// Estimated nanoseconds of a dispatch below which the calling thread works
+// alone, because waking other threads costs microseconds.
 constexpr double kParallelNanoseconds = 30000;
-// Smallest work of a chunk, so that handing out chunks costs little.
+// Smallest work of a chunk in nanoseconds, so that handing out chunks costs
+// little.
 constexpr double kChunkNanoseconds = 8000;
 
-// The calling thread alone packs fewer bytes than this.
+// Number of bytes to pack below which the calling thread packs alone.
 constexpr int64_t kParallelPackBytes = 256 * 1024;
 
 struct Worker {
@@ -68,7 +69,8 @@ class InterpreterPlan final : public Plan {
   PlanMemory memory_;
   PlanParts parts_;
   std::vector<Worker> workers_;
-  const Interrupt* interrupt_ = nullptr;  // interrupt of the run
+  // interrupt that can stop the run; may be null
+  const Interrupt* interrupt_ = nullptr;
   std::mutex failure_mutex_;
   StripFailure failure_;
 };

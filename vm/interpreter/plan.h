@@ -64,16 +64,16 @@ class Plan {
     // Target size of scratch memory per worker in bytes: about half of a core's
     // L2 cache.
     int64_t scratch_target = 512 * 1024;
-    // Charged with all memory whose size the dispatch determines: temporaries,
-    // packed and padded operands, scratch of workers. Outlives the plan. Null:
-    // memory is not counted.
+    // Budget that is charged with all memory whose size the dispatch
+    // determines: temporaries, packed and padded operands, scratch of workers.
+    // It outlives the plan. Null: memory is not counted.
     MemoryBudget* budget = nullptr;
-    // The allocator of that memory.
+    // Allocator of the memory that the budget is charged with.
     HostAllocator allocator;
   };
 
-  // Does the same as StripInterpreter().MakePlan. The dispatch must outlive the
-  // plan and have passed tensor::Verify.
+  // Makes a plan of the strip interpreter, as StripInterpreter().MakePlan does.
+  // The dispatch must outlive the plan and have passed tensor::Verify.
   static StatusOr<std::unique_ptr<Plan>> Make(
       const tensor::Dispatch& dispatch, std::span<const int64_t> parameters,
       const Options& options);
@@ -84,17 +84,18 @@ class Plan {
       const Options& options);
   virtual ~Plan() = default;
 
-  // buffers: one pointer per input and output buffer in the dispatch's order
-  // (the plan owns the temporaries). Each buffer has at least required_bytes of
-  // facts(), aligned to the element size. An output may be the same memory as
-  // an input only if MayAlias(dispatch, input, output).
+  // Runs the dispatch. buffers: one pointer per input and output buffer in the
+  // dispatch's order (the plan owns the temporaries). Each buffer has at least
+  // required_bytes of facts(), aligned to the element size. An output may be
+  // the same memory as an input only if MayAlias(dispatch, input, output).
   virtual Status Run(std::span<void* const> buffers,
                      ParallelRunner& runner) = 0;
 
   virtual PlanFacts facts() const = 0;
 
-  // One line per stage saying how it is executed, e.g. "contraction m=3136 n=64
-  // k=576 f32" or "strip 56x64", for --profile and tests.
+  // Returns one line per stage that says how the stage is executed, e.g.
+  // "contraction m=3136 n=64 k=576 f32" or "strip 56x64", for --profile and
+  // tests.
   virtual std::string Describe() const = 0;
 };
 

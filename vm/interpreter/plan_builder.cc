@@ -64,7 +64,7 @@ class PlanBuilder {
   const Plan::Options& options_;
   PlanMemory& memory_;
   PlanParts& parts_;
-  // Stages by buffer.
+  // For each buffer the stages that touch it.
   std::vector<std::vector<const StageAnalysis*>> stages_of_;
 };
 
@@ -119,7 +119,7 @@ bool PlanBuilder::IsStoredByOneStage(int buffer) const {
   for (const StageAnalysis* const stage : stages_of_[buffer]) {
     if (const auto stored = stage->StoresAllOf(buffer)) return *stored;
   }
-  return true;  // not used at all
+  return true;  // the buffer is not used at all
 }
 
 bool PlanBuilder::ReadsOnlyConstants(const AnalyzedStage& stage,

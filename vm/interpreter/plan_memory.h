@@ -25,7 +25,8 @@ namespace ember::vm {
 
 class PlanMemory {
  public:
-  // dispatch and budget outlive this. budget: null: memory is not counted.
+  // Makes an owner of no memory yet. dispatch and budget outlive it. budget may
+  // be null: memory is not counted.
   PlanMemory(const tensor::Dispatch& dispatch, MemoryBudget* budget,
              HostAllocator allocator)
       : dispatch_(dispatch), budget_(budget), allocator_(allocator) {}
@@ -33,11 +34,11 @@ class PlanMemory {
   PlanMemory(const PlanMemory&) = delete;
   PlanMemory& operator=(const PlanMemory&) = delete;
 
-  // Charges memory that is allocated elsewhere.
+  // Charges the budget with memory that is allocated elsewhere.
   Status Charge(int64_t bytes, std::string_view what,
                 std::string_view name = "");
-  // Returns memory that is aligned to 64 bytes, has unspecified contents, and
-  // lives as long as this object.
+  // Allocates memory and charges the budget. The memory is aligned to 64 bytes,
+  // has unspecified contents, and lives as long as this object.
   StatusOr<char*> Allocate(int64_t bytes, std::string_view what,
                            std::string_view name = "");
 

@@ -30,14 +30,15 @@ struct Step {
   int stage = 0;
   StripProgram program;
   std::optional<Contraction> contraction;
-  int64_t rest = 1;  // points per row of a strip program
+  int64_t rest = 1;  // number of points per row of a strip program
   // Rows [begin, end) of the group are flat rows [begin / row_divisor *
   // row_factor, ...) of the contraction.
   int64_t row_divisor = 1;
   int64_t row_factor = 1;
   char* packed_b = nullptr;
   char* padded_a = nullptr;
-  bool keeps_packed = false;  // true: B is constant
+  // true: operand B is constant, and stays packed between runs
+  bool keeps_packed = false;
   // Work that is done once, by the first run: the padding of padded_a, and a
   // packed_b that is kept.
   bool has_padding = false;
@@ -49,26 +50,33 @@ struct ChunkBuffer {
   int buffer = 0;
   int64_t row_bytes = 0;
   int64_t scratch_offset = 0;
-  bool zero = false;  // true: some elements are not stored to
+  // true: cleared first, because some elements are not stored to
+  bool zero = false;
 };
 
 // Stages that run together, row by row (row_groups.h).
 struct Group {
   int64_t rows = 0;
-  bool ordered = false;  // stores may overlap: one chunk
+  // true: stores may overlap, so all rows run in one chunk
+  bool ordered = false;
   std::vector<Step> steps;
   std::vector<ChunkBuffer> chunk_buffers;
-  int64_t row_alignment = 1;  // chunks begin at multiples of it
+  // chunks begin at multiples of this number of rows
+  int64_t row_alignment = 1;
   int64_t preferred_rows =
-      1;  // chunks are multiples of it if they are large enough
+      // chunks have a multiple of this number of rows if they are large enough
+      1;
   int64_t wanted_rows =
-      0;                  // chunks of fewer rows read packed operands too often
-  int64_t most_rows = 0;  // limit per chunk, from the scratch size
-  int64_t step_scratch = 0;  // offset of the steps' own scratch
+      // smallest useful number of rows of a chunk: smaller chunks read packed
+      // operands too often
+      0;
+  // largest number of rows of a chunk, from the scratch size
+  int64_t most_rows = 0;
+  int64_t step_scratch = 0;  // offset in bytes of the steps' own scratch
   double row_cost = 0;
 };
 
-// A temporary to clear before each run.
+// A temporary that is cleared before each run.
 struct Zeroed {
   char* data = nullptr;
   int64_t bytes = 0;
@@ -76,14 +84,15 @@ struct Zeroed {
 
 struct PlanParts {
   std::vector<Group> groups;
-  // Pointers by number of the dispatch's buffers, then those of contractions.
-  // Temporaries that are held in full are filled in, others are null.
+  // Pointers to buffers: those of the dispatch by their number, then those of
+  // contractions. Temporaries that are held in full are filled in, others are
+  // null.
   std::vector<char*> buffers;
   std::vector<Zeroed> zeroed;
   PlanFacts facts;
   int io_count = 0;           // number of inputs and outputs
-  int64_t scratch_bytes = 0;  // per worker
-  size_t slot_count = 1;      // operands of strips, per worker
+  int64_t scratch_bytes = 0;  // bytes of scratch memory per worker
+  size_t slot_count = 1;      // number of operands of strips per worker
 };
 
 Status BuildPlanParts(const tensor::Dispatch& dispatch,

@@ -305,7 +305,7 @@ TEST(PlanTest, MatrixProducts) {
         "dispatch @tn(%a: " + t + "[20, 15], %b: " + t + "[20, 17]) -> (%c: " +
             t + "[17, 15]) { %c[j, i] = sum(k < 20) %b[k, j] * %a[k, i] }",
         options);
-    // Few rows, many steps.
+    // A contraction with few rows and many steps of K.
     ExpectMatchesDefinition(
         "dispatch @vector(%a: " + t + "[2, 300], %b: " + t +
             "[300, 33]) -> (%c: " + t +
@@ -437,7 +437,7 @@ TEST(PlanTest, PadsByLoadedValues) {
   dispatch @middle(%x: f32[6, 4, 5], %value: f32[4]) -> (%y: f32[6, 7, 5]) {
     %y[i, j, k] = pad(%x[i, j - 2, k], %value[mod(j, 4)])
   })");
-  // The guard checks columns together with rows.
+  // The guard depends on the column and the row together.
   ExpectMatchesDefinition(R"(
   dispatch @diagonal(%x: f32[3, 4, 20]) -> (%y: f32[3, 4, 20, 20]) {
     %y[i, j, k, l] = pad(%x[i, j, k + l - 10], 0.5)

@@ -28,7 +28,7 @@ bool StoresAll(const tensor::Dispatch& dispatch,
     }
     is_used[index.immediate] = true;
   }
-  // The axes that no index uses must not be empty.
+  // If an axis that no index uses is empty, the stage stores nothing.
   for (int64_t extent : axes) {
     if (extent == 0) return false;
   }

@@ -6,7 +6,8 @@
 #include "vm/interpreter/reduce_kernels.h"
 
 namespace ember::vm {
-// Each build of a kernel file has functions of its own, with its own flags.
+// The namespace is anonymous: each build of a kernel file has functions of its
+// own, compiled with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 template <typename T>
@@ -16,7 +17,8 @@ void MultiplyAddRowsKernel(const TileArguments& t) {
     const T* a = Row<T>(t.a, r);
     const T* b = Row<T>(t.b, r);
 #ifdef __OPTIMIZE_SIZE__
-    constexpr bool dense = false;  // one loop for all operands
+    // in builds for size, one loop handles all operands
+    constexpr bool dense = false;
 #else
     const bool dense = t.a.column_stride != 0 && t.b.column_stride != 0;
 #endif
@@ -64,9 +66,9 @@ struct VectorOf {
                                     aligned(sizeof(T)), may_alias));
 };
 
-// For a b that is the same in all rows (the weights of a depthwise
-// convolution). Processes a vector of columns at a time down all rows, with its
-// weights in registers.
+// Adds products for an operand b that is the same in all rows (the weights of a
+// depthwise convolution). Processes a vector of columns at a time down all
+// rows, with its weights in registers.
 template <typename T, int kTaps>
 void TapsDown(const TapArguments& t) {
   using Vector = typename VectorOf<T>::Type;
@@ -107,8 +109,8 @@ void TapsDown(const TapArguments& t) {
   }
 }
 
-// For a b that varies in any way or is a scalar per row: reads kTaps pairs of
-// streams.
+// Adds products for an operand b that varies in any way or is a scalar per row.
+// Reads kTaps pairs of streams.
 template <typename T, int kTaps>
 void Taps(const TapArguments& t) {
   if (t.b.column_stride != 0 && t.b.row_stride == 0)

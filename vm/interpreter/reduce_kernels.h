@@ -6,12 +6,13 @@
 #include "vm/interpreter/loops.h"
 
 namespace ember::vm {
-// Each build of a kernel file has functions of its own, with its own flags.
+// The namespace is anonymous: each build of a kernel file has functions of its
+// own, compiled with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
-// Number of partial results. They break the chain of dependent operations,
-// vectorise, and make a long sum more accurate. The number is fixed, so that
-// all instruction sets add in the same order.
+// Number of partial results of a reduction. They break the chain of dependent
+// operations, vectorise, and make a long sum more accurate. The number is
+// fixed, so that all instruction sets add in the same order.
 inline constexpr int kPartials = 32;
 
 template <typename Op, typename T, typename Value>
@@ -99,8 +100,9 @@ typedef float FloatVector __attribute__((vector_size(EMBER_VECTOR_BYTES)));
 typedef float FloatVectorInMemory
     __attribute__((vector_size(EMBER_VECTOR_BYTES), aligned(4), may_alias));
 
-// Computes the same as the row of the instruction table. It is written on
-// vectors, because the compiler does not vectorise a chain of these.
+// Computes the same as the operation's row of the instruction table. It is
+// written on vectors, because the compiler does not vectorise a chain of these
+// operations.
 template <typename Op>
 inline FloatVector CombineVectors(FloatVector a, FloatVector b) {
   if constexpr (std::is_same_v<Op, AddOp>) return a + b;
@@ -135,7 +137,8 @@ void CombineTaps(const TapArguments& t) {
   }
 }
 
-// Combines in the order of the taps, as if they came one by one.
+// Combines the destination with the taps in their order, as if the taps came
+// one by one.
 template <typename Op>
 void CombineTapsKernel(const TapArguments& t) {
 #ifndef __OPTIMIZE_SIZE__
@@ -161,7 +164,8 @@ inline void ForEachTotal(const TileArguments& t, Visit visit) {
   }
 }
 
-// Follows tensor/sum_error.h; each operation is rounded by itself.
+// Carries sums to compensated totals as tensor/sum_error.h describes; each
+// operation is rounded by itself.
 template <typename T>
 void CarrySumKernel(const TileArguments& t) {
   ForEachTotal<T>(t, [](T& part, T& total, T& rest) {
@@ -198,7 +202,8 @@ inline void SetReduceKernels(TileKernelTable& table) {
   SetReduceRows<MultiplyOp>(table, 1);
   SetReduceRows<MinimumOp>(table, 2);
   SetReduceRows<MaximumOp>(table, 3);
-  // Carries are rare, so wide vectors would gain nothing.
+  // Carries are rare, so versions of these kernels for wide vectors would gain
+  // nothing.
 #ifndef EMBER_FAST_TYPES_ONLY
   table.carry_sum[0] = &CarrySumKernel<float>;
   table.carry_sum[1] = &CarrySumKernel<double>;

@@ -25,7 +25,8 @@ struct RowChoice {
   int prefix;
 };
 
-// The possible row spaces of a stage, from one row to as many as it has.
+// Returns the possible row spaces of a stage, from one row to as many as the
+// stage has.
 std::vector<RowChoice> ChoicesOf(const AnalyzedStage& stage) {
   const int limit = stage.contraction ? stage.contraction->first_n
                                       : stage.analysis.spatial_count;
@@ -132,8 +133,9 @@ class Grouper {
   // True if the group being formed writes the buffer.
   bool IsWritten(int buffer) const { return last_write_[buffer] >= first_; }
 
-  // B is packed before any row runs, so the group must not write a buffer that
-  // B reads.
+  // True if the stage has a packed operand B that reads a buffer which the
+  // group writes. B is packed before any row runs, so such a stage cannot join
+  // the group.
   bool PackedOperandIsWritten(int stage) const {
     if (!stages_[stage].contraction) return false;
     StripSpec spec;
@@ -205,7 +207,7 @@ class Grouper {
 
   // Adds to each group the temporaries that no other group touches.
   void FindTemporaries() {
-    std::vector<RowGroup*> group_of;  // by stage
+    std::vector<RowGroup*> group_of;  // for each stage its group
     for (RowGroup& group : groups_)
       group_of.resize(static_cast<size_t>(group.last), &group);
     for (size_t b = 0; b < dispatch_.buffers.size(); ++b) {
@@ -229,16 +231,17 @@ class Grouper {
   const Dispatch& dispatch_;
   const PlanHeader& header_;
   const std::vector<AnalyzedStage>& stages_;
-  std::vector<std::vector<RowChoice>> choices_;  // by stage
-  // Touches by buffer, in the order of the stages.
+  // possible row spaces of each stage
+  std::vector<std::vector<RowChoice>> choices_;
+  // For each buffer its touches, in the order of the stages.
   std::vector<std::vector<Touch>> touches_;
   std::vector<RowGroup> groups_;
   // The group being formed: its first stage, and the row spaces that are still
   // possible.
   int first_ = -1;
   std::vector<int64_t> rows_;
-  // Per buffer: the last stage so far that writes to it, and the number of the
-  // last call of StillStay that examined its touches.
+  // For each buffer: the last stage so far that writes to it, and the number of
+  // the last call of StillStay that examined its touches.
   std::vector<int> last_write_;
   std::vector<int64_t> last_look_;
   int64_t looks_ = 0;

@@ -22,12 +22,14 @@ struct AnalyzedStage {
 };
 
 struct RowGroup {
-  int first = 0;  // stages [first, last)
+  int first = 0;  // stages [first, last) of the dispatch
   int last = 0;
   int64_t rows = 0;
   std::vector<int>
-      prefix;  // per stage: number of its spatial axes that make up the rows
-  std::vector<int> temporaries;  // buffers that live in one chunk only
+      // for each stage the number of its spatial axes that make up the rows
+      prefix;
+  // buffers whose contents live in one chunk only
+  std::vector<int> temporaries;
 };
 
 std::vector<RowGroup> FormRowGroups(const tensor::Dispatch& dispatch,

@@ -12,7 +12,8 @@
 #include <type_traits>
 
 namespace ember::vm {
-// Each build of a kernel file has functions of its own, with its own flags.
+// The namespace is anonymous: each build of a kernel file has functions of its
+// own, compiled with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 #ifdef __FMA__
@@ -33,23 +34,25 @@ inline float CopySign(float magnitude, float sign) {
                  (BitsOf(sign) & 0x80000000u));
 }
 
-// Nearest integer for |x| < 2^22, ties to even, and that integer as int.
+// The nearest integer of a float |x| < 2^22, ties to even, as a float and as an
+// int.
 struct Rounded {
   float value;
   int32_t integer;
 };
 inline Rounded RoundSmall(float x) {
-  const float shifted = x + 12582912.0f;  // 1.5 * 2^23
+  // adding 1.5 * 2^23 rounds to an integer
+  const float shifted = x + 12582912.0f;
   return {shifted - 12582912.0f,
           static_cast<int32_t>(BitsOf(shifted) - 0x4b400000u)};
 }
 
-// 2^n for -126 <= n <= 127.
+// Returns 2^n for -126 <= n <= 127.
 inline float PowerOfTwo(int32_t n) {
   return FloatOf(static_cast<uint32_t>(n + 127) << 23);
 }
 
-// r * 2^n, n in [-252, 254], rounding once where the result is subnormal.
+// Returns r * 2^n for n in [-252, 254]. Rounds once if the result is subnormal.
 inline float Scale(float r, int32_t n) {
   const int32_t half = n >> 1;
   return r * PowerOfTwo(half) * PowerOfTwo(n - half);
@@ -72,8 +75,8 @@ inline float ExpF32(float x) {
   return x != x ? x : result;
 }
 
-// exp(x) - 1: n = 0 keeps the small polynomial exact; otherwise scaled with 2^n
-// - 1 added.
+// Returns exp(x) - 1. With x = n * ln 2 + r: n = 0 keeps the small polynomial
+// exact; for other n it is scaled, and 2^n - 1 is added.
 inline float Expm1F32(float x) {
   float clamped = x > 89.0f ? 89.0f : x;
   clamped = clamped < -20.0f ? -20.0f : clamped;
@@ -86,10 +89,10 @@ inline float Expm1F32(float x) {
   p = MulAdd(p, r, 4.1665795894e-2f);
   p = MulAdd(p, r, 1.6666665459e-1f);
   p = MulAdd(p, r, 5.0000001201e-1f);
-  p = MulAdd(p, r * r, r);  // exp(r) - 1
+  p = MulAdd(p, r * r, r);  // the polynomial's value is exp(r) - 1
   const int32_t half = n.integer >> 1;
   const float low = PowerOfTwo(half), high = PowerOfTwo(n.integer - half);
-  const float scale = low * high;  // 2^n: infinite for n = 128
+  const float scale = low * high;  // 2^n; infinite for n = 128
   const float small = MulAdd(p, scale, scale - 1.0f);
   const float large = (p * low + low) * high - 1.0f;
   const float result = n.integer > 126 ? large : small;
@@ -97,8 +100,8 @@ inline float Expm1F32(float x) {
   return x != x ? x : (n.integer == 0 ? (x == 0.0f ? x : p) : result);
 }
 
-// log(m * 2^e) with m in [sqrt(1/2), sqrt(2)); `low` is a correction to m's
-// last bits.
+// Returns log(m * 2^e) with m in [sqrt(1/2), sqrt(2)); `low` is a correction to
+// m's last bits.
 inline float LogOfParts(float m, float e, float low) {
   const float f = m - 1.0f;
   const float z = f * f;
@@ -198,13 +201,13 @@ inline constexpr float kTrigonometricLimit = 30000.0f;
 inline constexpr float kTrigonometricLimit = 1000.0f;
 #endif
 
-// sin(x + quadrant * pi / 2) for |x| <= kTrigonometricLimit.
+// Returns sin(x + quadrant * pi / 2) for |x| <= kTrigonometricLimit.
 inline float SinShifted(float x, int32_t quadrant) {
   const float bounded =
       FloatOf(BitsOf(x) & 0x7fffffffu) <= kTrigonometricLimit ? x : 0.0f;
   const Rounded n = RoundSmall(bounded * 0.636619772367581343f);
-  // pi / 2 in four parts whose products with n are exact (without FMA) or
-  // nearly so.
+  // Subtracts n * pi / 2. pi / 2 is in four parts whose products with n are
+  // exact (without FMA) or nearly so.
   float r = MulAdd(n.value, -1.5703125f, bounded);
   r = MulAdd(n.value, -4.83751296997070312e-4f, r);
   r = MulAdd(n.value, -7.54953362047672e-8f, r);

@@ -1,6 +1,6 @@
-// Stores at computed positions. They run one element after the other, because
-// two may store to the same position. Compiled once; these loops gain nothing
-// from wide vectors.
+// Stores values at computed positions. The elements are stored one after the
+// other, because two may go to the same position. This file is compiled once,
+// because its loops gain nothing from wide vectors.
 #include "vm/interpreter/arithmetic.h"
 #include "vm/interpreter/kernel_selection.h"
 #include "vm/interpreter/move_kernels.h"
@@ -46,7 +46,8 @@ void Scatter(const TileArguments& t, Update update) {
   }
 }
 
-// Narrow floats: the sum is rounded to the type before it is stored.
+// Adds to elements of narrow floats: the sum is rounded to the type before it
+// is stored.
 template <typename Format>
 struct RoundedFormat : Format {
   static typename Format::StorageType Store(float value) {

@@ -277,7 +277,8 @@ class Analyzer {
         }
         return;
       case Opcode::kDivide:
-        if (a.range.low < 0) return;  // truncation and floor differ
+        // truncating and flooring division differ for negative values
+        if (a.range.low < 0) return;
         [[fallthrough]];
       case Opcode::kFloorDivide:
         if (b_constant && b.range.low > 0 &&
@@ -338,7 +339,7 @@ class Analyzer {
     return OkStatus();
   }
 
-  // never: true if the access is never executed.
+  // Adds an access to the list. never: true if the access is never executed.
   Status MakeAccess(int buffer, std::span<const Register> indices, bool pads,
                     bool never, Access& access) {
     access.buffer = buffer;
@@ -382,7 +383,8 @@ class Analyzer {
   bool NeedsOrder() const {
     for (const Access& store : result_.stores) {
       if (!store.dynamic.empty()) return true;
-      std::vector<std::pair<int64_t, int64_t>> terms;  // |coefficient|, extent
+      // pairs of |coefficient| and extent of an axis
+      std::vector<std::pair<int64_t, int64_t>> terms;
       for (int i = 0; i < result_.spatial_count; ++i) {
         if (result_.axes[i].extent <= 1) continue;
         terms.push_back(
@@ -402,7 +404,7 @@ class Analyzer {
   const PlanHeader& header_;
   const tensor::Stage& stage_;
   StageAnalysis result_;
-  std::vector<Affine> axis_forms_;  // per axis of the stage as written
+  std::vector<Affine> axis_forms_;  // form of each axis of the stage as written
   Split split_;
   // true: there are no points at which values are evaluated
   bool empty_ = false;

@@ -32,7 +32,8 @@ inline constexpr int kMaxAxes = 16;
 // any order and for any part of a stage, in all code that uses the analysis.
 inline constexpr int64_t kMaxReach = int64_t{1} << 58;
 
-// constant + sum over axes of coefficients[axis] * axis; within kMaxReach.
+// An affine form: constant + sum over axes of coefficients[axis] * axis. Its
+// values are within kMaxReach.
 struct Affine {
   int64_t constant = 0;
   int64_t coefficients[kMaxAxes] = {};
@@ -42,8 +43,8 @@ struct Affine {
 // buffers' shapes.
 struct PlanHeader {
   std::vector<uint64_t> values;
-  std::vector<std::vector<int64_t>> extents;  // per buffer
-  std::vector<int64_t> elements;              // per buffer
+  std::vector<std::vector<int64_t>> extents;  // extents of each buffer
+  std::vector<int64_t> elements;  // number of elements of each buffer
 
   PlanHeader() = default;
   PlanHeader(const tensor::Dispatch& dispatch,
@@ -53,10 +54,11 @@ struct PlanHeader {
 // An index of an access that must be computed or checked at run time.
 struct DynamicIndex {
   bool affine = false;
-  Affine form;                 // if affine
-  tensor::Register index = 0;  // otherwise
+  Affine form;                 // the index, if it is affine
+  tensor::Register index = 0;  // register of the index, if it is not affine
   int dimension = 0;
-  int64_t stride = 0;  // in elements of the buffer
+  // stride of the index's dimension, in elements of the buffer
+  int64_t stride = 0;
   int64_t extent = 0;
 };
 
@@ -65,7 +67,8 @@ struct Guard {
   Affine form;
   int64_t extent = 0;
   int dimension = 0;
-  int64_t stride = 0;  // in elements of the buffer
+  // stride of the index's dimension, in elements of the buffer
+  int64_t stride = 0;
 };
 
 struct Access {
@@ -74,8 +77,9 @@ struct Access {
   // all forms: if it might exceed kMaxReach, all indices are dynamic.
   Affine offset;
   std::vector<DynamicIndex>
-      dynamic;  // if not empty, these are checked and add to the offset
-  std::vector<Guard> guards;  // only if `dynamic` is empty
+      // indices that are checked one by one and add to the offset; may be empty
+      dynamic;
+  std::vector<Guard> guards;  // used only if `dynamic` is empty
 };
 
 struct StageAxis {
@@ -84,12 +88,14 @@ struct StageAxis {
 };
 
 struct StageValue {
-  bool affine = false;  // i64 only
+  bool affine = false;  // true: the value is an affine form; only for i64
   Affine form;
   tensor::Interval range;
   uint32_t axes =
-      0;  // bit per axis that it varies with; kAccumulatorBit in folds
-  int access = -1;  // access of Load and Pad
+      // bit mask of the axes that the value varies with; kAccumulatorBit in
+      // folds
+      0;
+  int access = -1;  // number of the access of a Load or Pad
 };
 
 inline constexpr uint32_t kAccumulatorBit = 1u << 31;
@@ -98,13 +104,17 @@ struct StageAnalysis {
   const tensor::Dispatch* dispatch = nullptr;
   const PlanHeader* header = nullptr;
   int number = 0;
-  std::vector<StageAxis> axes;  // spatial, then reduction, after splitting
+  // spatial axes, then reduction axes, after splitting
+  std::vector<StageAxis> axes;
   int spatial_count = 0;
-  std::vector<StageValue> values;  // values of instructions [begin, end)
+  // values of the stage's instructions [begin, end)
+  std::vector<StageValue> values;
   std::vector<Access> accesses;
   std::vector<Access> stores;
   bool needs_order =
-      false;  // stores may overlap: run alone and in the axes' order
+      // true: stores may overlap, so the stage runs alone and in the axes'
+      // order
+      false;
 
   const tensor::Stage& stage() const { return dispatch->stages[number]; }
   bool IsHeader(tensor::Register r) const { return r < dispatch->header_end; }

@@ -101,7 +101,7 @@ bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
                        int buffer) {
   bool is_stored = false;
   std::vector<Box> parts;
-  int64_t left = 0;  // elements that no part has stored so far
+  int64_t left = 0;  // number of elements that no part has stored so far
   for (const StageAnalysis* const stage : stages) {
     if (const auto all = stage->StoresAllOf(buffer); all && !is_stored) {
       if (*all) return true;

@@ -17,8 +17,9 @@
 
 namespace ember::vm {
 
-// `stages` are all stages of the dispatch, in the order in which they run. True
-// for a buffer that no stage uses.
+// True if the stages store to every element of the buffer before any stage
+// reads it. `stages` are all stages of the dispatch, in the order in which they
+// run. True for a buffer that no stage uses.
 bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
                        int buffer);
 

@@ -14,7 +14,8 @@
 namespace ember::vm {
 namespace {
 
-// Evaluates a dispatch with one output and no input, for these parameters.
+// True if the dispatch, which has one output and no input, overwrites its whole
+// output for these parameters.
 bool Overwrites(const std::string& text,
                 const std::vector<int64_t>& parameters = {}) {
   const StatusOr<tensor::Dispatch> dispatch = tensor::Parse(text);

@@ -82,7 +82,7 @@ class UseCollector {
   const StageAnalysis& analysis_;
   StripUses& uses_;
   std::vector<bool> seen_;
-  std::vector<Register> stack_;  // to be visited
+  std::vector<Register> stack_;  // registers that are still to be visited
 };
 
 bool CanCollapse(const StripUses& uses, int outer, int inner,
@@ -187,8 +187,8 @@ class TileChooser {
     return std::min(loop.extent, spec_.most_points[loop.segment]);
   }
 
-  // Makes tiles nearly equal in size, so that none is much smaller than the
-  // others.
+  // Makes tiles along an axis nearly equal in size, so that none is much
+  // smaller than the others. most: the largest size; it is reduced.
   static void Even(int64_t extent, int64_t& most) {
     if (extent <= most) return;
     const int64_t tiles = DivideRoundingUp(extent, most);

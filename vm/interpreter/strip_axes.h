@@ -12,8 +12,10 @@ namespace ember::vm {
 struct StripAxes {
   std::vector<LoopAxis> axes;
   std::vector<int>
-      innermost;  // per loop axis: the analysis axis with its coefficient
-  std::vector<uint32_t> masks;  // per loop axis: the analysis axes in it
+      // for each loop axis its innermost analysis axis with a coefficient
+      innermost;
+  // for each loop axis a bit mask of its analysis axes
+  std::vector<uint32_t> masks;
   // Per analysis axis: the number of steps along the innermost analysis axis of
   // its loop axis that one step along it is worth.
   int64_t steps[kMaxAxes] = {};

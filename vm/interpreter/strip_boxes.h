@@ -62,10 +62,11 @@ class BoxWalker {
   }
 
  private:
-  // Runs the largest box that starts at `flat`; returns its size.
+  // Visits the largest box that starts at the flat position `flat`. Returns the
+  // number of its points.
   int64_t NextBox(int segment, int first, int last, int64_t flat) {
     const int64_t left = ranges_[segment].end - flat;
-    int64_t inner[kMaxAxes];  // points per step of the axis
+    int64_t inner[kMaxAxes];  // number of points per step of each axis
     int64_t index[kMaxAxes];
     int64_t product = 1;
     int64_t rest = flat;
@@ -75,7 +76,8 @@ class BoxWalker {
       rest /= program_.axes[axis].extent;
       product *= program_.axes[axis].extent;
     }
-    int split = first;  // the outermost axis along which whole steps fit
+    // the outermost axis along which whole steps fit in the range
+    int split = first;
     while (flat % inner[split] != 0 || left < inner[split]) ++split;
     for (int axis = first; axis < last; ++axis) {
       box_.begin[axis] = axis <= split ? index[axis] : 0;
@@ -96,7 +98,8 @@ class BoxWalker {
   bool goes_on_ = true;
 };
 
-// ranges: one per segment.
+// Calls visit for the boxes of a program's segments. ranges: one flat range per
+// segment.
 template <typename Visit>
 void WalkBoxes(const StripProgram& program, std::span<const FlatRange> ranges,
                Visit visit) {

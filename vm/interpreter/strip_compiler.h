@@ -15,7 +15,7 @@
 
 namespace ember::vm {
 
-// Copies tiles of elements of this size.
+// Returns the kernel that copies tiles of elements of this size in bytes.
 TileKernel CopyKernel(int element_size);
 
 class StripCompiler {
@@ -62,7 +62,8 @@ class StripCompiler {
   TileShape ShapeOfMask(uint32_t mask) const;
   Level LevelOfMask(uint32_t mask) const;
   uint32_t MaskOfForm(const Affine& form) const;
-  // The shape of all spatial points of a tile.
+  // Returns the shape of a tile that varies with all spatial dimensions of the
+  // tile.
   TileShape FullShape() const {
     return {program_.row_axis >= 0,
             program_.column_axis >= 0 &&
@@ -80,7 +81,8 @@ class StripCompiler {
 
   // --- values ---
   DType TypeOf(Register r) const { return dispatch_.instructions[r].type; }
-  // Emits a register's value with all that it needs, and returns its slot.
+  // Emits the instructions that compute a register's value, operands included.
+  // Returns the value's slot.
   int Emit(Register r);
   // Emits one instruction whose operands have been emitted.
   int EmitOne(Register r);
@@ -94,8 +96,8 @@ class StripCompiler {
   int Broadcast(int slot, TileShape shape);
   void AddSteps(Level level, TileShape shape, const KernelSteps& steps,
                 int slot, int a, int b, int c);
-  // Emits a tile of the form's values, without the part of the columns if that
-  // is added elsewhere.
+  // Emits a tile of the form's values. with_columns: false leaves out the part
+  // of the column axis, which is then added elsewhere.
   int EmitIota(const Affine& form, bool with_columns = true);
 
   // --- memory ---
@@ -148,12 +150,13 @@ class StripCompiler {
   // tile that is inside. (The product of an infinite factor and the padding
   // counts as 0 here.)
   void FindSkip(Register value);
-  // Finds steps of one instruction on operands in memory, several of which can
-  // run at once.
+  // Finds steps that consist of one instruction on operands in memory, so that
+  // several steps can run at once.
   void FindTaps(TapKernel kernel, bool single);
   int64_t StepOffset(const StripView& view, int64_t step) const;
   void TabulateTaps(const StripOp& op);
-  // Called before and after the values of a reduction are emitted.
+  // BeginValues is called before the values of a reduction are emitted,
+  // EndValues after them.
   void BeginValues();
   void EndValues();
   // Adds totals for the sum in the slot, if it takes more steps than an
@@ -164,8 +167,9 @@ class StripCompiler {
 
   // --- scratch ---
   int64_t SizeOf(const StripSlot& slot) const;
-  // Allocates tiles. The memory of a tile is reused once its last reader within
-  // the same part of the program is done.
+  // Allocates scratch memory for tiles. If all uses of a tile are in one part
+  // of the program (a Level), its memory is free for later tiles after the last
+  // use. A tile that several parts use keeps its memory.
   void AllocateTiles();
 
   const StageAnalysis& analysis_;
@@ -173,10 +177,10 @@ class StripCompiler {
   const StripSpec& spec_;
   StripAxes axes_;
   StripProgram program_;
-  std::vector<int> slots_of_;  // per register of the stage
-  // slots, by bits and size
+  std::vector<int> slots_of_;  // slot of each register of the stage
+  // slots of constants, by bits and element size
   std::map<std::pair<uint64_t, int>, int> constants_;
-  std::vector<int> accumulators_;  // accumulators of folds
+  std::vector<int> accumulators_;  // slots of the accumulators of folds
   Register skip_register_ = UINT32_MAX;
   // True while values of a reduction over no points are emitted. They belong to
   // its steps, which are never executed.

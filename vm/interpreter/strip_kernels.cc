@@ -134,7 +134,8 @@ constexpr TileKernel BinaryEntry() {
   }
 }
 
-// Only entries for which this instruction set has a kernel are written.
+// Replaces the entry if this instruction set has a kernel. A null kernel leaves
+// the entry as it is.
 void SetEntry(TileKernel& entry, TileKernel kernel) {
   if (kernel != nullptr) entry = kernel;
 }

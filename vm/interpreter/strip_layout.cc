@@ -46,7 +46,8 @@ void StripCompiler::AllocateTiles() {
       life.last_level = level;
     }
   });
-  std::vector<std::pair<int64_t, int64_t>> free_blocks;  // size, offset
+  // free memory as pairs of size and offset
+  std::vector<std::pair<int64_t, int64_t>> free_blocks;
   const auto allocate = [&](StripSlot& slot) {
     const int64_t size = SizeOf(slot);
     for (size_t i = 0; i < free_blocks.size(); ++i) {

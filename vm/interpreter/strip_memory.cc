@@ -298,7 +298,7 @@ int StripCompiler::SkipLoad(DType type, int value) {
   }
   program_.prologue.pop_back();
   program_.slots[value].keeps = false;
-  program_.slots[value].element_size = 0;  // no longer used
+  program_.slots[value].element_size = 0;  // the tile is no longer used
   return last.a;
 }
 

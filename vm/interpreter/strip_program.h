@@ -41,32 +41,37 @@ struct FlatRange {
 
 struct StripStore {
   Access access;
-  DType type = DType::kF32;  // type of the memory
+  DType type = DType::kF32;  // type of the elements in memory
   tensor::Update update = tensor::Update::kAssign;
 };
 
 struct StripSpec {
-  std::vector<std::vector<int>> segments;  // axes of the analysis
+  // for each segment its axes of the analysis
+  std::vector<std::vector<int>> segments;
   std::vector<int64_t>
-      most_points;       // per segment: largest range; empty: unknown
-  bool ordered = false;  // keep the axes' order: stores may overlap
+      // for each segment the largest number of points of a range; empty:
+      // unknown
+      most_points;
+  // true: keep the axes' order, because stores may overlap
+  bool ordered = false;
   tensor::Combiner combiner = tensor::Combiner::kNone;
   const tensor::Fold* fold = nullptr;
   std::vector<tensor::Register> values;
   std::vector<StripStore> stores;
-  // If not null, the only value is loaded from memory of this type (without
-  // guards), and rounded to the type of the store.
+  // If not null: the access from which the only value is loaded (without
+  // guards). The value is rounded to the type of the store.
   const Access* source = nullptr;
   DType source_type = DType::kF32;
 };
 
 enum class StripMode : uint8_t {
-  kMap,         // no reduction
-  kVertical,    // a tile of spatial points accumulates, reduction axes loop
-                // outside
-  kHorizontal,  // columns are a reduction axis, each tile row reduces to one
-                // element
-  kFold,        // like vertical, any tuple
+  kMap,  // a stage without reduction
+  // a tile of spatial points accumulates; loops over the reduction axes are
+  // outside
+  kVertical,
+  // columns are a reduction axis; each row of a tile reduces to one element
+  kHorizontal,
+  kFold,  // like kVertical, for a fold of any tuple of accumulators
 };
 
 // Adds bytes to an address. It computes on integers, because the address may
@@ -80,7 +85,7 @@ inline char* Advance(char* pointer, int64_t bytes) {
 // A loop axis after collapsing.
 struct LoopAxis {
   int64_t extent;
-  int segment;  // -1: reduction
+  int segment;  // number of the segment; -1: a reduction axis
 };
 
 // The dimensions of the tile that a value varies with.
@@ -92,11 +97,14 @@ struct TileShape {
 struct StripSlot {
   enum Kind : uint8_t { kConstant, kTile, kView } kind = kTile;
   TileShape shape;
-  bool step_local = false;  // a tile that each reduction step computes anew
+  // true for a tile that each reduction step computes anew
+  bool step_local = false;
   bool keeps =
-      false;  // a tile that lives from one tile of the loops to the next
+      // true for a tile that lives from one tile of the loops to the next
+      false;
   int element_size = 4;
-  int64_t scratch_offset = -1;  // tiles
+  // offset in scratch memory in bytes, if the slot is a tile
+  int64_t scratch_offset = -1;
   uint64_t constant = 0;
 };
 
@@ -106,21 +114,24 @@ struct StripView {
   int buffer = 0;
   int element_size = 0;
   TileShape shape;
-  int64_t offset = 0;         // bytes
-  int64_t row_stride = 0;     // bytes
-  int64_t column_stride = 0;  // elements
+  int64_t offset = 0;         // offset of the first element in bytes
+  int64_t row_stride = 0;     // distance between rows in bytes
+  int64_t column_stride = 0;  // distance between columns in elements
   int coefficients =
-      0;  // index of the first of axis-many byte strides in program.strides
+      // place in program.strides of the view's byte strides, one per loop axis
+      0;
   // Guarded loads choose, tile by tile, between memory, the default and a
   // patched copy.
   int guard_count = 0;
   int first_guard = 0;
   int default_slot = -1;
   int tile_slot = -1;
-  bool in_place = true;       // if not, the tile takes a converted copy
-  TileKernel load = nullptr;  // memory -> tile
-  TileKernel fill = nullptr;  // default -> tile
-  // elements outside contribute nothing, so the reduction step is clipped
+  // true: the slot is the memory itself; false: it is a tile with a converted
+  // copy
+  bool in_place = true;
+  TileKernel load = nullptr;  // kernel that copies memory to the tile
+  TileKernel fill = nullptr;  // kernel that fills the tile with the default
+  // true: elements outside contribute nothing, so the reduction step is clipped
   bool skips = false;
 };
 
@@ -135,30 +146,32 @@ struct StripBroadcast {
 
 struct StripGuard {
   int64_t constant = 0;
-  int coefficients = 0;  // in program.strides
+  int coefficients = 0;  // place of the coefficients in program.strides
   int64_t row_step = 0;
   int64_t column_step = 0;
   int64_t extent = 0;
   int64_t reduction_low =
-      0;  // smallest and largest contribution of the reduction axes
+      // smallest and largest contribution of the reduction axes to the index
+      0;
   int64_t reduction_high = 0;
 };
 
 // Further operands of instructions that are not plain kernels.
 struct StripSpecial {
-  int coefficients = 0;      // iota: in program.strides
-  int64_t base = 0;          // iota
-  int64_t column_step = 0;   // iota
-  int buffer = 0;            // check, scatter
-  int dimension = 0;         // check
-  DType type = DType::kF32;  // scatter
+  int coefficients = 0;  // iota: place of the coefficients in program.strides
+  int64_t base = 0;      // iota: constant part of the value
+  int64_t column_step = 0;   // iota: difference between columns
+  int buffer = 0;            // check and scatter: number of the buffer
+  int dimension = 0;         // check: dimension of the index
+  DType type = DType::kF32;  // scatter: type of the elements
   tensor::Update update = tensor::Update::kAssign;
 };
 
 struct StripOp {
   enum Kind : uint8_t { kPlain, kIota, kCheck, kScatter };
   TileKernel kernel = nullptr;
-  // Slots. A stage may have more slots than instructions.
+  // Slots of the result and the operands. A stage may have more slots than
+  // instructions.
   int destination = 0;
   int a = 0;
   int b = 0;
@@ -172,7 +185,8 @@ struct StripOp {
 struct StripProgram {
   StripMode mode = StripMode::kMap;
   bool ordered = false;
-  std::vector<LoopAxis> axes;  // spatial in order, then reduction
+  // loop axes: spatial axes in order, then reduction axes
+  std::vector<LoopAxis> axes;
   int spatial_count = 0;
   int segment_count = 0;
   int row_axis = -1;
@@ -180,8 +194,10 @@ struct StripProgram {
   int64_t max_rows = 1;
   int64_t max_columns = 1;
   std::vector<StripSlot> slots;
-  std::vector<StripView> spatial_views;  // refreshed once per tile
-  std::vector<StripView> step_views;     // refreshed in each reduction step
+  // views that are refreshed once per tile
+  std::vector<StripView> spatial_views;
+  // views that are refreshed in each reduction step
+  std::vector<StripView> step_views;
   std::vector<StripBroadcast> broadcasts;
   std::vector<StripGuard> guards;
   std::vector<int64_t> strides;
@@ -189,14 +205,17 @@ struct StripProgram {
   // The instructions that run once per tile: prologue, initial before the
   // reduction, epilogue after it. `step` runs in each reduction step.
   std::vector<StripOp> prologue, initial, step, epilogue;
-  // For long sums: after this many steps (0: never) the accumulator is carried
-  // to a total.
+  // Number of steps after which the accumulator of a long sum is carried to a
+  // total; 0: never.
   int64_t carry_steps = 0;
   std::vector<StripOp> carry;
-  int skip_view = -1;  // in step_views
+  // number of the view in step_views whose guards clip the steps; -1: none
+  int skip_view = -1;
   TapKernel tap_kernel =
-      nullptr;  // runs the only op of `step` several times at once
-  bool taps_are_single = false;  // its operand b is the accumulator
+      // kernel that runs the only operation of `step` for several steps at once
+      nullptr;
+  // true: operand b of each tap is the accumulator
+  bool taps_are_single = false;
   // Offsets in bytes of a and b at each reduction step, if the reduction is
   // short or along one axis. A longer reduction repeats the table, moved by
   // tap_advance each time, until tap_count steps are done. Tiles in which no
@@ -210,7 +229,9 @@ struct StripProgram {
   int64_t tap_count = 0;
   int64_t scratch_bytes = 0;
   double cost_per_point =
-      1;  // rough nanoseconds per (spatial x reduction) point
+      // rough nanoseconds per point, where points are spatial points times
+      // reduction steps
+      1;
   bool has_checks = false;
 
   // Calls tap(a, b) for each of tap_count steps until it returns false. The
@@ -228,7 +249,7 @@ struct StripProgram {
     }
   }
 
-  // Entries of StripContext::slots that a run needs.
+  // Number of entries of StripContext::slots that a run needs.
   size_t operand_count() const {
     return slots.size() + step_views.size() + broadcasts.size();
   }
@@ -245,18 +266,20 @@ struct StripFailure {
 };
 
 struct StripContext {
-  // sorted by buffer number, then those of the spec
+  // pointers to the dispatch's buffers by number, then those of the spec's own
+  // buffers
   char* const* buffers = nullptr;
-  char* scratch = nullptr;       // at least scratch_bytes, 64-byte aligned
-  TileOperand* slots = nullptr;  // at least operand_count()
+  char* scratch = nullptr;  // memory of at least scratch_bytes, 64-byte aligned
+  TileOperand* slots = nullptr;  // memory for at least operand_count() operands
   StripFailure* failure = nullptr;
-  const Interrupt* interrupt = nullptr;  // null: nothing stops the run
+  // interrupt that can stop the run; null: none
+  const Interrupt* interrupt = nullptr;
 };
 
-// Everything that a spec reads. It decides about axes, and must be available
-// before the spec runs.
+// All accesses and forms that a spec reads. They decide about axes, and must be
+// known before the spec is compiled.
 struct StripUses {
-  std::vector<tensor::Register> data;  // registers computed as tiles
+  std::vector<tensor::Register> data;  // registers that are computed as tiles
   std::vector<const Access*> loads;
   std::vector<const Affine*>
       forms;  // forms of offsets, guards, indices and index values

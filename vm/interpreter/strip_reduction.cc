@@ -105,9 +105,9 @@ void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   for (const StripView& view : program_.step_views) {
     if (!view.in_place || (view.guard_count > 0 && !view.skips)) return;
   }
-  // An operand that no step moves must not be padded either: for a tile that is
-  // completely outside it is a single value, and there is no memory to read
-  // along.
+  // Taps need memory to read along. An operand that no step moves must not be
+  // padded, because for a tile that is completely outside the operand is a
+  // single value.
   for (const StripView& view : program_.spatial_views) {
     const bool is_operand = view.slot == op.a || (!single && view.slot == op.b);
     if (is_operand && view.guard_count > 0) return;

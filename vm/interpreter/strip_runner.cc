@@ -8,11 +8,11 @@
 namespace ember::vm {
 namespace {
 
-// Points between two checks of the interrupt: some tens of microseconds of
-// simple instructions.
+// Number of points between two checks of the interrupt. They take some tens of
+// microseconds of simple instructions.
 constexpr int64_t kPointsPerQuestion = 16384;
-// Instructions of a tile between two calls of CountPoints. One instruction on
-// one element counts as one point.
+// Number of instructions of a tile between two calls of CountPoints. One
+// instruction on one element counts as one point.
 constexpr int kOpsPerQuestion = 16;
 
 // The first row and column of a clipped reduction step within its tile.
@@ -50,8 +50,9 @@ class Runner {
  private:
   bool failed() const { return context_.failure->found; }
 
-  // Called before this many points are computed. Once it or a failed check sets
-  // stops_, all loops over tiles and steps end.
+  // Counts points before they are computed, and checks the interrupt from time
+  // to time. Once the interrupt or a failed check sets stops_, all loops over
+  // tiles and steps end.
   void CountPoints(int64_t points) {
     points_left_ -= points;
     if (points_left_ > 0) return;
@@ -356,7 +357,8 @@ class Runner {
     return sum;
   }
 
-  // Stored behind the slots, one per step view.
+  // Returns the offset of a step view. The offsets are stored behind the slots,
+  // one per step view.
   int64_t& StepBase(size_t view) {
     return slots_[program_.slots.size() + view].row_stride;
   }
@@ -390,8 +392,8 @@ class Runner {
     }
   }
 
-  // The source, rows and columns that a broadcast's tile currently holds.
-  // Stored behind the step bases.
+  // Returns the source, rows and columns that a broadcast's tile currently
+  // holds. They are stored behind the step bases.
   TileOperand& FilledBroadcast(size_t i) {
     return slots_[program_.slots.size() + program_.step_views.size() + i];
   }
@@ -487,7 +489,7 @@ class Runner {
                                  view.element_size),
            view.row_stride, view.column_stride};
     if (t.columns == 1 && t.rows > 1 &&
-        columns == 1) {  // a column: walk it as a row
+        columns == 1) {  // a tile of one column is walked as a row
       t.a.column_stride = view.row_stride / view.element_size;
       t.columns = t.rows;
       t.rows = 1;
@@ -579,10 +581,11 @@ class Runner {
   TileOperand* slots_;
   const StripBox* box_ = nullptr;
   int64_t origin_[kMaxAxes];
-  int outer_[kMaxAxes];  // axes that are neither rows nor columns
+  // positions of the axes that are neither rows nor columns
+  int outer_[kMaxAxes];
   int outer_count_ = 0;
   int64_t step_columns_ = -1;
-  int64_t steps_ = 0;  // steps since sums were carried
+  int64_t steps_ = 0;  // number of steps since sums were carried
   int64_t skip_bases_[kMaxAxes];
   TileIndexFailure index_failure_ = {0, false};
   int64_t points_left_ = kPointsPerQuestion;

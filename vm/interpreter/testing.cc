@@ -18,7 +18,7 @@ namespace {
 
 using tensor::Dispatch;
 
-// Creates new threads for each call: slow, but it exposes data races.
+// Runs chunks on new threads in each call: slow, but it exposes data races.
 class ThreadRunner final : public ParallelRunner {
  public:
   explicit ThreadRunner(int workers) : workers_(workers) {}
@@ -70,7 +70,8 @@ void Compare(const Dispatch& dispatch, uint32_t buffer,
   const DType type = dispatch.buffers[buffer].type;
   const int64_t count =
       static_cast<int64_t>(expected.size()) / DTypeByteSize(type);
-  if (IsNarrowFloat(type)) {  // two steps of the type, and a little more
+  // an error of two steps of the type, and a little more, is allowed
+  if (IsNarrowFloat(type)) {
     const double step =
         2 * std::ldexp(1.0, -FloatFormatOf(type).mantissa_bits - 1);
     tolerance = std::max(tolerance, 2.1 * step);
@@ -192,7 +193,8 @@ void ExpectRandomCase(uint64_t seed, int workers,
                        tensor::Pointers(expected), {});
   Plan::Options plan_options;
   plan_options.scratch_target =
-      4096;  // several chunks even of small dispatches
+      // small scratch memory makes several chunks even of small dispatches
+      4096;
   plan_options.constant_inputs.assign(random_case.dispatch.input_count(),
                                       seed % 2 == 0);
   const auto header = tensor::ConcreteHeader::Evaluate(random_case.dispatch,

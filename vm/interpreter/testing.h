@@ -22,12 +22,14 @@ struct CompareOptions {
   std::vector<int64_t> parameters;
   uint64_t seed = 1;
   double tolerance =
-      2e-5;  // relative to the largest magnitude near the element, for floats
+      // largest error of floats, relative to the largest magnitude near the
+      // element
+      2e-5;
   int workers = 1;
   bool constant_inputs =
-      false;  // all inputs are constants: operands are packed and kept
+      false;  // true: all inputs are constants, so operands are packed and kept
   int64_t scratch_target = 512 * 1024;
-  // Fills an input's bytes instead of the random default.
+  // If set: fills the bytes of an input, in place of random values.
   std::function<void(int buffer, std::vector<char>& bytes)> fill;
 };
 

@@ -40,7 +40,7 @@ namespace ember::vm {
 // path.
 struct ConstantSource {
   int32_t constant = -1;  // number of a constant; -1: not known to be one
-  int64_t offset = 0;     // bytes from its beginning
+  int64_t offset = 0;     // offset of the memory in the constant, in bytes
 
   bool operator==(const ConstantSource&) const = default;
 };
@@ -50,19 +50,23 @@ struct DispatchSite {
   uint32_t program = 0;
   uint32_t instruction = 0;
   uint32_t dispatch = 0;
-  std::vector<ConstantSource> inputs;  // per input of the dispatch
+  // for each input of the dispatch its constant
+  std::vector<ConstantSource> inputs;
   // Sites of a program that run the same dispatch on the same constants have
   // the same number: they share plans and kernels.
   uint32_t group = 0;
 };
 
 struct ProgramFacts {
-  std::vector<DispatchSite> sites;  // by instruction
+  // dispatch sites, in the order of the instructions
+  std::vector<DispatchSite> sites;
   uint32_t group_count = 0;
-  int64_t arena_bytes = 0;  // largest operand of the arena instructions
+  // bytes of the arena: the largest operand of the arena instructions
+  int64_t arena_bytes = 0;
 };
 
-// number: the program's number in the module.
+// Verifies a program of the module and returns its facts. number: the program's
+// number in the module.
 StatusOr<ProgramFacts> AnalyzeProgram(const ModuleDefinition& module,
                                       uint32_t number);
 

@@ -9,7 +9,8 @@
 namespace ember::vm {
 namespace {
 
-// x: f32[4] in, y: f32[4] out; dispatch @add(a, b -> c); constant 0 f32[4].
+// The declarations of a module with input x: f32[4], output y: f32[4], dispatch
+// @add(a, b -> c) and constant 0, f32[4].
 constexpr std::string_view kHeader = R"(
 module "test" from "test"
 constant c: f32[4] = [1, 2, 3, 4]
@@ -228,7 +229,8 @@ TEST(AnalysisTest, OffsetsKeepAlignment) {
       "and not negative, found 4");
 }
 
-// A module of two programs: main, and one that it may call.
+// Returns the error of a module of two programs: main, and one that main may
+// call.
 std::string CallErrorOf(const std::string& body, const std::string& called,
                         uint32_t number = 0) {
   const std::string text =

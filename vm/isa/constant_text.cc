@@ -30,7 +30,8 @@ std::string NumberText(T value) {
                      std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
 }
 
-// nullopt if only the bits identify the value (a NaN).
+// Returns the text of one element, from which parsing gets the same value.
+// Returns nullopt for a NaN, which only its bits describe.
 template <typename T>
 std::optional<std::string> ElementText(const uint8_t* data) {
   T value;
@@ -139,8 +140,8 @@ Status ParseConstantValues(Lexer& lexer, Constant& constant) {
   for (int64_t dim : constant.dims) {
     if (count) count = CheckedMultiply(*count, dim);
   }
-  // Largest number of elements. A larger text would not be useful to a reader,
-  // and the memory is allocated before the text is read.
+  // Largest number of elements of a constant in a text. A larger text would not
+  // be useful to a reader, and the memory is allocated before the text is read.
   constexpr int64_t kMax = int64_t{1} << 28;
   if (!count || *count < 0 || *count > kMax) {
     return ErrorAt(start, "constant '" + constant.name +

@@ -19,7 +19,8 @@ bool EndsBlock(ProgramOpcode opcode) {
   return IsBranch(opcode) || opcode == ProgramOpcode::kReturn;
 }
 
-// Keeps the facts that hold in both states. True if `into` changed.
+// Keeps in `into` the facts that hold in both states. Returns true if `into`
+// changed.
 bool Merge(DataFlowState& into, const DataFlowState& from) {
   bool changed = false;
   const auto clear = [&changed](std::vector<bool>& bits,
@@ -95,7 +96,7 @@ Status DataFlow::Solve() {
   uint64_t steps_left = 64 * uint64_t{program_.instructions.size()} +
                         16 * blocks_.size() * registers + 65536;
   while (!worklist_.empty()) {
-    // The earliest block first: mostly topological order.
+    // The earliest block is visited first, which is a mostly topological order.
     std::pop_heap(worklist_.begin(), worklist_.end(), std::greater<>());
     const Block& block = blocks_[worklist_.back()];
     queued_[worklist_.back()] = false;
@@ -177,7 +178,7 @@ void DataFlow::Transfer(uint32_t index, DataFlowState& state) const {
     return;
   }
   if (instruction.opcode == ProgramOpcode::kDispatch)
-    return;  // writes no register
+    return;  // the instruction writes no register
   const OperandAccess access = AccessOf(program_, module_, instruction);
   for (uint32_t reg : access.written_integers) state.integers[reg] = true;
   if (access.written_buffers.empty()) return;

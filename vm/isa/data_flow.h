@@ -16,21 +16,23 @@ namespace ember::vm {
 
 struct BufferFacts {
   bool written = false;
-  bool writable = false;  // certainly neither an input nor a constant
+  // true: the memory is certainly neither an input nor a constant
+  bool writable = false;
   ConstantSource source;
 
   bool operator==(const BufferFacts&) const = default;
 };
 
 struct DataFlowState {
-  std::vector<bool> integers;  // true: written
+  // for each integer register: true if it is written
+  std::vector<bool> integers;
   std::vector<BufferFacts> buffers;
-  std::vector<bool> results;  // true: set
+  std::vector<bool> results;  // for each result: true if it is set
 
   bool operator==(const DataFlowState&) const = default;
 };
 
-// Needs a program that passed CheckStructure.
+// The analysis of one program, which must have passed CheckStructure.
 class DataFlow {
  public:
   struct Block {
@@ -41,8 +43,8 @@ class DataFlow {
   };
 
   DataFlow(const Program& program, const ModuleDefinition& module);
-  // ResourceExhausted when the program is too complex to verify
-  // (vm/isa/limits.h).
+  // Computes the facts for all blocks. ResourceExhausted if the program is too
+  // complex to verify (vm/isa/limits.h).
   Status Solve();
   const std::vector<Block>& blocks() const { return blocks_; }
   // Applies an instruction to the facts that hold before it.
@@ -58,7 +60,8 @@ class DataFlow {
   const Program& program_;
   const ModuleDefinition& module_;
   std::vector<Block> blocks_;
-  std::vector<uint32_t> block_at_;  // by instruction
+  // for each instruction the number of the block that starts there
+  std::vector<uint32_t> block_at_;
   std::vector<uint32_t> worklist_;
   std::vector<bool> queued_;
 };

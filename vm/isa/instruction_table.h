@@ -50,7 +50,7 @@ constexpr bool IsBufferRegister(char letter) {
   return letter == 'b' || letter == 'B' || letter == 'w' || letter == 'u';
 }
 
-// Field 0..3 of an instruction: a, b, c, immediate.
+// Returns field 0..3 of an instruction: a, b, c, immediate.
 constexpr int64_t FieldOf(const ProgramInstruction& instruction, int field) {
   switch (field) {
     case 0:

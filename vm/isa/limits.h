@@ -8,25 +8,26 @@
 
 namespace ember::vm {
 
-// Dims of a tensor.
+// Largest number of dims of a tensor.
 inline constexpr int kMaxRank = 32;
-// Registers of each kind in a program.
+// Largest number of registers of each kind in a program.
 inline constexpr uint32_t kMaxRegisters = 1 << 20;
-// Registers of both kinds in all programs of a module.
+// Largest number of registers of both kinds in all programs of a module.
 inline constexpr uint64_t kMaxModuleRegisters = 4 * kMaxRegisters;
-// Programs of a module: a model has one for each branch and loop body. A chain
-// of calls may be as long as this.
+// Largest number of programs of a module: a model has one for each branch and
+// loop body. A chain of calls may be as long as this.
 inline constexpr uint32_t kMaxPrograms = 1 << 14;
-// Parameters of a called program, and symbols that name them.
+// Largest number of parameters of a called program, and of symbols that name
+// parameters.
 inline constexpr uint32_t kMaxParameters = 4096;
-// Basic blocks times registers of a program: bounds the time and memory of its
-// verification.
+// Largest product of the numbers of basic blocks and of registers of a program.
+// It bounds the time and memory of the verification.
 inline constexpr uint64_t kMaxBlockRegisters = uint64_t{1} << 22;
-// Bytes of a dispatch's name, a target and the texts of a kernel's image. Other
-// texts of a module are limited only by the file's size: they are stored once,
-// and their users refer to them.
+// Largest number of bytes of a dispatch's name, a target and the texts of a
+// kernel's image. Other texts of a module are limited only by the file's size:
+// they are stored once, and their users refer to them.
 inline constexpr uint32_t kMaxTextLength = 1 << 16;
-// Shapes of a dispatch in a module's profile.
+// Largest number of shapes of a dispatch in a module's profile.
 inline constexpr uint32_t kMaxProfileShapes = 64;
 // Constants are aligned to this many bytes in the file and in memory; so are
 // arenas, allocations and the offsets of views.

@@ -158,7 +158,7 @@ class ModuleParser {
   Lexer lexer_;
   ModuleDefinition module_;
   std::string origin_;
-  std::vector<std::vector<CallReference>> calls_;  // calls of each program
+  std::vector<std::vector<CallReference>> calls_;  // for each program its calls
 };
 
 }  // namespace

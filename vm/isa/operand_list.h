@@ -18,7 +18,7 @@ constexpr bool HasOperandList(ProgramOpcode opcode) {
 }
 
 struct OperandList {
-  uint32_t first = 0;  // position in Program::operands
+  uint32_t first = 0;  // position of the first operand in Program::operands
   int64_t count = 0;
 };
 

@@ -151,7 +151,8 @@ class ProgramParser {
     return OkStatus();
   }
 
-  // target: the letter of the register before '='; '-' if there is none.
+  // Finds the opcode of a mnemonic. target: the letter of the register before
+  // '='; '-' if there is none.
   static StatusOr<ProgramOpcode> FindOpcode(const Token& mnemonic,
                                             char target) {
     for (int i = 0; i < kProgramOpcodeCount; ++i) {
@@ -286,7 +287,7 @@ class ProgramParser {
     return found;
   }
 
-  // Appends a register to the operand list.
+  // Parses a register and appends it to the operand list.
   Status ParseListed(char letter) {
     EMBER_ASSIGN_OR_RETURN(const uint32_t reg, ParseRegister(letter));
     program_.operands.push_back(reg);
@@ -363,7 +364,7 @@ class ProgramParser {
     return OkStatus();
   }
 
-  // "name(i0, i1; b0 -> b1 [i2], b2 [])"
+  // Parses the rest of a call, such as "name(i0, i1; b0 -> b1 [i2], b2 [])".
   Status ParseCallProgram(ProgramInstruction& in) {
     const Token name = lexer_.Peek();
     if (name.kind == Token::kInteger) {

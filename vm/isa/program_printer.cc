@@ -188,7 +188,7 @@ class ProgramPrinter {
       }
       default:
         printer_.Print(value);
-        return;  // v, m
+        return;  // for operands v and m
     }
   }
 
@@ -226,7 +226,8 @@ class ProgramPrinter {
     printer_.Print(")");
   }
 
-  // Prints the parameters, then inputs -> each result with its dims.
+  // Prints the call's parameters, then its inputs, "->", and each result with
+  // its dims.
   void PrintCallProgram(const ProgramInstruction& in) {
     printer_.Print("call_program ");
     PrintReference(module_.programs, in.a);

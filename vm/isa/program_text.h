@@ -16,12 +16,14 @@
 
 namespace ember::vm {
 
-// A name as the lexer reads it back: bare if it is an identifier, else quoted.
+// Returns the name as the lexer reads it back: bare if it is an identifier,
+// else quoted.
 std::string NameText(std::string_view name);
-// A bare or quoted name.
+// Parses a name, which is bare or quoted.
 StatusOr<std::string> ParseName(Lexer& lexer, std::string_view what);
 
-// Index of the only item with that name; -1 if there is none, or more than one.
+// Returns the index of the only item with that name; -1 if there is none, or
+// more than one.
 template <typename Items, typename GetName>
 int64_t FindUnique(const Items& items, std::string_view name,
                    const GetName& get_name) {
@@ -34,13 +36,14 @@ int64_t FindUnique(const Items& items, std::string_view name,
   return found;
 }
 
-// "f32[2, 3]": the type and, read by parse_dim, its dims.
+// Parses a type such as "f32[2, 3]": the element type and, by calling
+// parse_dim, the dims.
 StatusOr<DType> ParseType(Lexer& lexer);
 
 void PrintProgramTo(Printer& printer, const Program& program,
                     const ModuleDefinition& module);
 
-// A call of a program that may come later in the text, by name.
+// A call, by name, of a program that may come later in the text.
 struct CallReference {
   uint32_t instruction = 0;
   Token name;
@@ -55,7 +58,8 @@ StatusOr<ParsedProgram> ParseProgramFrom(Lexer& lexer,
 Status ResolveCalls(std::span<const CallReference> calls,
                     const std::vector<Program>& programs, Program& caller);
 
-// "[1, 2.5, -inf]", or hex "0011aa" for values that numbers cannot express
+// Returns the text of a constant's values, such as "[1, 2.5, -inf]", or in
+// hexadecimal digits, such as "0011aa", for values that numbers cannot express
 // (NaNs).
 std::string ConstantValuesText(const Constant& constant);
 // Parses the values into memory that the constant owns.

@@ -186,7 +186,8 @@ class StructureChecker {
         if (value == 0) return OkStatus();
         return Error(Concat({"expected 0 in an unused field, found ", value}));
       default:
-        return OkStatus();  // v, and o and s, which are checked together
+        // letter v needs no check; o and s are checked together
+        return OkStatus();
     }
   }
 
@@ -196,8 +197,9 @@ class StructureChecker {
                          multiple, " and not negative, found ", value}));
   }
 
-  // Lists follow each other in the order of the instructions, so the text form
-  // need not contain their positions.
+  // Checks the position of an operand list. Lists follow each other in the
+  // order of the instructions, so the text form need not contain their
+  // positions.
   Status CheckOperandRange(uint32_t first, int64_t count) {
     const uint64_t size = program_.operands.size();
     if (first == next_operand_ && count >= 0 &&
@@ -210,8 +212,8 @@ class StructureChecker {
                          count, " from position ", first}));
   }
 
-  // Name of the object that an instruction's operand list belongs to, for
-  // messages.
+  // Returns the name of the object that an instruction's operand list belongs
+  // to, for messages.
   std::string ListOwner(const ProgramInstruction& instruction) const {
     switch (instruction.opcode) {
       case ProgramOpcode::kDispatch:
@@ -242,7 +244,8 @@ class StructureChecker {
     return OkStatus();
   }
 
-  // A program calls only programs with higher numbers, so calls cannot recurse.
+  // Checks that a program calls only programs with higher numbers, so that
+  // calls cannot recurse.
   Status CheckCalledNumber(int64_t called) const {
     EMBER_RETURN_IF_ERROR(
         CheckBelow("program", called, module_.programs.size()));

@@ -12,7 +12,7 @@
 
 namespace ember::vm {
 
-// "program main: instruction 12 (add): message".
+// Returns the error "program main: instruction 12 (add): message".
 Status ProgramError(const Program& program, uint32_t instruction,
                     std::string_view message);
 
@@ -20,14 +20,15 @@ Status ProgramError(const Program& program, uint32_t instruction,
 // counts are as declared. number: the program's number in the module.
 Status CheckStructure(const ModuleDefinition& module, uint32_t number);
 
-// Registers that an instruction accesses. The program must have passed
+// The registers that an instruction accesses. The program must have passed
 // CheckStructure.
 struct OperandAccess {
   std::vector<uint32_t> read_integers;
   std::vector<uint32_t> written_integers;
   std::vector<uint32_t> read_buffers;
   std::vector<uint32_t>
-      // registers that are read as references while their memory is written
+      // buffer registers that are read as references while their memory is
+      // written
       changed_buffers;
   std::vector<uint32_t> written_buffers;
 };

@@ -26,11 +26,13 @@
 namespace ember::vm {
 
 struct ModuleTextOptions {
-  // Constants of at most this many bytes are written out; -1: all of them.
+  // Largest size in bytes of a constant whose values are written out; -1: all
+  // constants.
   int64_t inline_constant_bytes = 64;
 };
 
-// Names of dispatches and constants come from the module.
+// Returns the text of a program. Names of dispatches and constants come from
+// the module.
 std::string PrintProgram(const Program& program,
                          const ModuleDefinition& module);
 StatusOr<Program> ParseProgram(std::string_view text,
@@ -38,7 +40,7 @@ StatusOr<Program> ParseProgram(std::string_view text,
 
 std::string PrintModule(const ModuleDefinition& module,
                         const ModuleTextOptions& options = {});
-// The result is not verified yet (VerifyModule).
+// Parses a module. The result is not verified yet (VerifyModule does that).
 StatusOr<ModuleDefinition> ParseModule(std::string_view text);
 
 }  // namespace ember::vm

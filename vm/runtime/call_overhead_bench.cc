@@ -33,8 +33,8 @@ void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 namespace ember::vm {
 namespace {
 
-// %s: first the loop's use of the body's result, then the result's memory in
-// the body.
+// The module's text. The two %s become the loop's use of the body's result, and
+// the result's memory in the body.
 constexpr const char* kText = R"(
 module "bench" from "bench"
 dispatch @increment(%%x: f32[1]) -> (%%y: f32[1]) {

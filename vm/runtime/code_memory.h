@@ -32,7 +32,7 @@ class CodeMemory {
   CodeMemory(const CodeMemory&) = delete;
   CodeMemory& operator=(const CodeMemory&) = delete;
 
-  // The functions of code number i.
+  // Returns the functions of the phases of code number i.
   std::vector<PhaseFunction> Functions(const KernelCode& code, size_t i) const;
 
  private:

@@ -8,11 +8,12 @@
 namespace ember::vm {
 namespace {
 
-// Enough for programs that wait in every iteration of a loop, or for a hundred
-// shapes of a large model.
+// Largest number of recorded segments. It is enough for programs that wait in
+// every iteration of a loop, or for a hundred shapes of a large model.
 constexpr size_t kMaxSegments = 1024;
 constexpr int64_t kMaxCommands = 64 * 1024;
-constexpr int64_t kMaxBytes = int64_t{256} << 20;  // limit of old recordings
+// largest number of bytes of old recordings
+constexpr int64_t kMaxBytes = int64_t{256} << 20;
 // Largest number of touches that are compared. For more, a barrier costs less
 // than a search for conflicts.
 constexpr size_t kMaxTouches = 256;

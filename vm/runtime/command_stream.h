@@ -40,18 +40,20 @@ namespace ember::vm {
 // A call of a recorded kernel, or a copy.
 struct StreamCommand {
   const RecordedKernel* kernel =
-      nullptr;               // null: copies ranges[0] to ranges[1]
-  uint32_t site = 0;         // site of the call
-  uint32_t input_count = 0;  // the ranges after these are written
+      nullptr;  // kernel that is called; null: ranges[0] is copied to ranges[1]
+  uint32_t site = 0;  // number of the dispatch site that makes the call
+  // number of ranges that are only read; the ranges after them are written
+  uint32_t input_count = 0;
   std::span<const int64_t> parameters;
-  std::span<const hal::BufferRange> ranges;  // see RecordCall
+  // operands of the call (see RecordCall), or source and destination of a copy
+  std::span<const hal::BufferRange> ranges;
 };
 
 struct StreamCounters {
   int64_t submissions = 0;
-  int64_t commands = 0;  // submitted: calls of kernels and copies
-  int64_t barriers = 0;  // submitted, between commands
-  int64_t recorded = 0;  // commands that were recorded, also repeatedly
+  int64_t commands = 0;  // submitted commands: calls of kernels and copies
+  int64_t barriers = 0;  // submitted barriers between commands
+  int64_t recorded = 0;  // number of times that a command was recorded
   int64_t host_ns = 0;   // the thread's CPU time from Restart or the end of a
                          // wait to the next submission's return
 };
@@ -80,11 +82,11 @@ class CommandStream {
   // if for_writing, reads from it.
   bool Touches(const hal::BufferRange& range, bool for_writing) const;
   // Call it before memory is freed. Flushes pending commands (the next Flush
-  // returns an error of that), and drops all recordings.
+  // returns an error of that flush), and drops all recordings.
   void Forget();
 
-  // The site whose check failed in the last Flush that returned an error; -1:
-  // the error is the device's.
+  // Returns the site whose check failed in the last Flush that returned an
+  // error; -1 if the error is the device's.
   int64_t failed_site() const { return failed_site_; }
   const StreamCounters& counters() const { return counters_; }
   void ResetCounters() { counters_ = {}; }
@@ -105,14 +107,14 @@ class CommandStream {
     std::vector<Entry> entries;
     std::vector<hal::BufferRange> ranges;
     std::vector<int64_t> parameters;
-    // only those with checks
+    // Recordings of the segment's commands, only of those with checks.
     std::vector<std::unique_ptr<Recording>> recordings;
     std::vector<uint32_t> recording_sites;
     std::unique_ptr<hal::CommandList> list;
     int64_t barriers = 0;
-    int64_t device_bytes = 0;  // device memory of the recordings
+    int64_t device_bytes = 0;  // bytes of device memory that the recordings own
     uint64_t last_use = 0;
-    Segment* next = nullptr;  // segment that followed the last time
+    Segment* next = nullptr;  // segment that followed this one the last time
 
     StreamCommand At(size_t position) const;
     bool Matches(size_t position, const StreamCommand& command) const;
@@ -138,19 +140,23 @@ class CommandStream {
   void DropAll();
 
   const std::shared_ptr<hal::Device> device_;
-  // Temporaries of all segments: one runs at a time.
+  // Temporaries of all segments. One scratch is enough, because one segment
+  // runs at a time.
   DeviceScratch scratch_;
   std::vector<std::unique_ptr<Segment>> segments_;
-  Segment root_;                // precedes the first segment of a run
+  Segment root_;                // comes before the first segment of a run
   Segment* previous_ = &root_;  // the segment before the current one
   Segment* segment_ = nullptr;  // the current segment; null: nothing is pending
-  size_t position_ = 0;         // number of its commands that were appended
+  // number of the current segment's commands that this run has appended
+  size_t position_ = 0;
   bool is_recording_ = false;
-  std::vector<Touch> touches_;  // since the last barrier, while recording
+  // accesses since the last barrier, while recording
+  std::vector<Touch> touches_;
   uint64_t clock_ = 0;
   int64_t thread_ns_ = 0;
   int64_t failed_site_ = -1;
-  Status forgotten_;  // error of Forget's flush, for the next Flush
+  // error of a flush in Forget, which the next Flush returns
+  Status forgotten_;
   StreamCounters counters_;
 };
 

@@ -25,7 +25,7 @@ class CommandStreamTest : public testing::Test {
   float* values() { return static_cast<float*>(buffer_->host_data()); }
   hal::BufferRange At(int64_t index) { return {buffer_.get(), 4 * index, 4}; }
 
-  // values[to] = values[from] + 1
+  // Appends a command that computes values[to] = values[from] + 1.
   void Increment(int64_t from, int64_t to) {
     const hal::BufferRange ranges[] = {At(from), At(to)};
     const Status status = stream_.Append({.kernel = kernel_->recorded(),
@@ -53,7 +53,8 @@ TEST_F(CommandStreamTest, ReplaysWhatIsTheSame) {
     Increment(0, 1);
     Increment(1, 0);
     Copy(0, 2);
-    EXPECT_EQ(values()[0], 2.0f * static_cast<float>(run - 1));  // not yet
+    // the command has not run yet
+    EXPECT_EQ(values()[0], 2.0f * static_cast<float>(run - 1));
     Flush();
     EXPECT_EQ(values()[2], 2.0f * static_cast<float>(run));
   }
@@ -67,15 +68,15 @@ TEST_F(CommandStreamTest, ReplaysWhatIsTheSame) {
 TEST_F(CommandStreamTest, PutsBarriersWhereRangesConflictOnly) {
   stream_.Restart();
   Increment(0, 1);
-  Increment(0, 2);  // both read
+  Increment(0, 2);  // both commands only read value 0
   Increment(3, 4);
   Flush();
   EXPECT_EQ(stream_.counters().barriers, 0);
   stream_.Restart();
   Increment(5, 6);
-  Increment(6, 7);  // reads what was written
-  Increment(5, 7);  // writes what was written
-  Increment(8, 5);  // writes what was read
+  Increment(6, 7);  // reads the value that a pending command writes
+  Increment(5, 7);  // writes the value that a pending command writes
+  Increment(8, 5);  // writes a value that a pending command reads
   Flush();
   EXPECT_EQ(stream_.counters().barriers, 3);
   EXPECT_EQ(values()[7], 1.0f);
@@ -127,7 +128,7 @@ TEST_F(CommandStreamTest, TurnsOfALoopAreOneSegment) {
   EXPECT_EQ(stream_.counters().submissions, 10);
 }
 
-// A kernel that does nothing but takes some bytes of temporaries.
+// A kernel whose calls do nothing but take some bytes of temporaries.
 class ScratchKernel final : public RecordedKernel {
  public:
   explicit ScratchKernel(int64_t bytes = 1000) : bytes_(bytes) {}

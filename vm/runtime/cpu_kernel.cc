@@ -20,13 +20,14 @@ constexpr int64_t kAlignment = 64;
 // Number of pieces per worker into which tasks are split, so that workers that
 // started late or are slowed down run fewer.
 constexpr int64_t kChunksPerWorker = 4;
-// A call of more points than this is split into more pieces, each of a few
-// milliseconds. A run can be stopped between two pieces.
+// Largest number of points of a piece of a call, which then takes a few
+// milliseconds. A longer call is split into more pieces, because a run can be
+// stopped between two pieces.
 constexpr int64_t kPointsPerChunk = int64_t{1} << 24;
 constexpr int64_t kMaxChunks = int64_t{1} << 20;
 
-// Temporaries of a call that needs at most this many bytes are on the stack.
-// Taking a block and giving it back, each under a lock, took a tenth of a small
+// Largest number of bytes of temporaries that a call keeps on the stack. Taking
+// a block and giving it back, each under a lock, took a tenth of a small
 // model's run.
 constexpr int64_t kStackBytes = 4096;
 
@@ -52,7 +53,7 @@ class CallArray {
   T* data_ = few_;
 };
 
-// Charges the temporaries of a call while it runs.
+// Charges the budget with the temporaries of a call while the call runs.
 class Charge {
  public:
   Charge(MemoryBudget* budget, int64_t bytes) : budget_(budget), bytes_(bytes) {
@@ -90,7 +91,8 @@ class ChunkRanges {
     }
   }
 
-  // Returns the next chunk. It may be called as often as there are chunks.
+  // Returns the worker's next chunk. The function may be called as often as
+  // there are chunks.
   int64_t Take(int worker) {
     for (size_t i = static_cast<size_t>(worker);; i = (i + 1) % parts_.size()) {
       Part& part = parts_[i];

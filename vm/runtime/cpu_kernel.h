@@ -27,8 +27,8 @@
 namespace ember::vm {
 
 struct CpuKernelDefinition {
-  // A verified image. The code in it is not used, because equal kernels share
-  // the loaded code.
+  // The verified image. Its code is not used, because equal kernels share the
+  // loaded code.
   KernelImage image;
   // One function per phase of the image, and the owner that keeps them loaded.
   std::vector<PhaseFunction> functions;
@@ -41,22 +41,22 @@ struct CpuKernelDefinition {
   // runs.
   std::vector<std::span<const uint8_t>> packed;
   std::shared_ptr<const void> packed_owner;
-  std::string description;  // Kernel::Describe
-  bool is_settled = false;  // Kernel::is_settled
+  std::string description;  // result of Kernel::Describe
+  bool is_settled = false;  // result of Kernel::is_settled
 };
 
 class CpuKernel final : public HostKernel {
  public:
-  // Packs constants that are not packed yet. Fails if a constant is smaller
-  // than the image declares, if memory for the copies is refused, or if
-  // `packed` has a wrong size or alignment.
+  // Makes the kernel, and packs constants that are not packed yet. Fails if a
+  // constant is smaller than the image declares, if memory for the copies is
+  // refused, or if `packed` has a wrong size or alignment.
   static StatusOr<std::unique_ptr<CpuKernel>> Create(
       CpuKernelDefinition definition);
 
   int tier() const override { return definition_.image.tier; }
   bool Accepts(std::span<const int64_t> parameters) const override;
-  // kInvalidArgument if a check of the code failed, or if an operand is not
-  // aligned as the image requires.
+  // Runs the kernel. kInvalidArgument if a check of the code failed, or if an
+  // operand is not aligned as the image requires.
   Status Run(const KernelCall& call) const override;
   int64_t TemporaryBytes(int workers) const override;
   double error_growth() const override {
@@ -64,8 +64,8 @@ class CpuKernel final : public HostKernel {
   }
   bool is_settled() const override { return definition_.is_settled; }
   std::string Describe() const override { return definition_.description; }
-  // The contents of the image's packed buffers, in order. They live as long as
-  // the kernel.
+  // Returns the contents of the image's packed buffers, in order. They live as
+  // long as the kernel.
   std::vector<std::span<const uint8_t>> packed() const;
 
  private:
@@ -73,7 +73,7 @@ class CpuKernel final : public HostKernel {
   Status Pack();
   Status CheckAlignment(std::span<void* const> arguments) const;
   Status TakePacked(const KernelLayout& layout);
-  // Phases [first, end) of the image.
+  // Runs phases [first, end) of the image.
   Status RunPhases(size_t first, size_t end, const KernelLayout& layout,
                    const KernelCall& call,
                    std::span<void* const> arguments) const;
@@ -81,8 +81,9 @@ class CpuKernel final : public HostKernel {
   CpuKernelDefinition definition_;
   KernelLayout constant_layout_;  // set only if the image has no parameters
   std::vector<std::shared_ptr<void>> packed_;
-  std::vector<void*> packed_pointers_;  // by buffer
-  std::vector<size_t> packed_bytes_;    // by buffer
+  std::vector<void*> packed_pointers_;  // for each buffer its packed contents
+  // for each buffer the size of its packed contents
+  std::vector<size_t> packed_bytes_;
   const std::shared_ptr<ScratchBlocks> scratch_ = ScratchBlocks::Shared();
 };
 

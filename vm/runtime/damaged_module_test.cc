@@ -15,7 +15,7 @@ namespace {
 
 struct Outcomes {
   int refused = 0;
-  int failed = 0;  // while running
+  int failed = 0;  // number of changed modules that failed while running
   int ran = 0;
 };
 

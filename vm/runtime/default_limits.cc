@@ -46,7 +46,7 @@ int64_t GroupLimit() {
 }  // namespace
 
 int64_t DefaultMemoryLimit() {
-  // Computed once, because each session asks for it.
+  // The limit is computed once per process, because each session asks for it.
   static const int64_t limit = [] {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);

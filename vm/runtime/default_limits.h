@@ -6,14 +6,14 @@
 
 namespace ember::vm {
 
-// Points of a run: hours on a fast machine.
+// Largest number of points of a run. They take hours on a fast machine.
 inline constexpr int64_t kDefaultWorkLimit = int64_t{1} << 48;
-// Steps of a run's program: a program that does nothing else ends within a
-// minute.
+// Largest number of steps of a run's program. A program that does nothing else
+// ends within a minute.
 inline constexpr int64_t kDefaultStepLimit = int64_t{1} << 32;
 
-// Bytes of the machine's memory, or the limit of its control group if that is
-// less. INT64_MAX if neither is known.
+// Returns the bytes of the machine's memory, or the limit of its control group
+// if that is less. INT64_MAX if neither is known.
 int64_t DefaultMemoryLimit();
 
 }  // namespace ember::vm

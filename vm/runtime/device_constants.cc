@@ -9,7 +9,8 @@
 namespace ember::vm {
 namespace {
 
-// Large constants pass through this much memory of the host.
+// Bytes of the host's memory through which large constants are copied to the
+// device, part by part.
 constexpr int64_t kStagingBytes = int64_t{16} << 20;
 
 }  // namespace
@@ -18,7 +19,7 @@ std::shared_ptr<DeviceConstants> DeviceConstants::Of(
     std::shared_ptr<hal::Device> device, std::shared_ptr<const Module> module) {
   using Key = std::pair<const hal::Device*, const Module*>;
   static std::mutex mutex;
-  // Never destroyed: sessions may end after main.
+  // The list is never destroyed, because sessions may end after main.
   static auto* const known =
       new std::map<Key, std::weak_ptr<DeviceConstants>>();
   std::lock_guard<std::mutex> lock(mutex);

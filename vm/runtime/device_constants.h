@@ -22,7 +22,8 @@ namespace ember::vm {
 
 class DeviceConstants {
  public:
-  // Returns the same object as long as a session holds it.
+  // Returns the constants of the module on the device. It is the same object as
+  // long as a session holds it.
   static std::shared_ptr<DeviceConstants> Of(
       std::shared_ptr<hal::Device> device,
       std::shared_ptr<const Module> module);
@@ -30,8 +31,8 @@ class DeviceConstants {
   DeviceConstants(std::shared_ptr<hal::Device> device,
                   std::shared_ptr<const Module> module);
 
-  // Returns the range on the device of the bytes at this address of the host. A
-  // null buffer: they belong to no constant.
+  // Returns the range on the device of the bytes at this address of the host.
+  // The range's buffer is null if the bytes belong to no constant.
   StatusOr<hal::BufferRange> Find(const uint8_t* address, int64_t bytes);
 
  private:
@@ -40,14 +41,15 @@ class DeviceConstants {
   struct Entry {
     const uint8_t* begin;
     int64_t size;
-    std::unique_ptr<hal::Buffer> buffer;  // null: not copied yet
+    // copy on the device; null: not copied yet
+    std::unique_ptr<hal::Buffer> buffer;
   };
   Status Upload(Entry& entry) const;
 
   const std::shared_ptr<hal::Device> device_;
   const std::shared_ptr<const Module> module_;
   std::mutex mutex_;            // guards the buffers
-  std::vector<Entry> entries_;  // by address
+  std::vector<Entry> entries_;  // constants, sorted by address
 };
 
 }  // namespace ember::vm

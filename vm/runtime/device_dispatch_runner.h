@@ -14,7 +14,8 @@ namespace ember::vm {
 
 class DeviceDispatchRunner final : public TieredDispatchRunner {
  public:
-  // tiering: null: tier 0 only. Both outlive this.
+  // Makes the runner of a session. tiering: null: tier 0 only. The context and
+  // tiering outlive the runner.
   DeviceDispatchRunner(const DispatchContext& context, Tiering* tiering,
                        DeviceSupport& device)
       : TieredDispatchRunner(context, tiering), device_(device) {}

@@ -12,8 +12,8 @@
 namespace ember::vm {
 namespace {
 
-// Largest size of all slices of one buffer. As many workgroups run at once as
-// have slices.
+// Largest number of bytes of all slices of one buffer. It limits the number of
+// workgroups that run at once, because each needs a slice.
 constexpr int64_t kSliceBytes = int64_t{64} << 20;
 constexpr int64_t kAlignment = 64;
 
@@ -54,8 +54,8 @@ class Touches {
     hal::BufferRange range;
     bool is_write;
   };
-  // True if a phase that uses these ranges must wait. The caller then puts a
-  // barrier before it.
+  // True if a phase that uses these ranges must wait for earlier phases. The
+  // caller then puts a barrier before it.
   bool MustWait(const std::vector<Touch>& phase) {
     const bool conflicts = std::ranges::any_of(phase, [&](const Touch& touch) {
       return std::ranges::any_of(before_, [&](const Touch& before) {
@@ -136,7 +136,7 @@ StatusOr<std::unique_ptr<DeviceKernel>> DeviceKernel::Create(
   const std::chrono::duration<double, std::milli> took =
       std::chrono::steady_clock::now() - begin;
   kernel->pack_ms_ = took.count();
-  // These fields are not used any more.
+  // These fields are not used after the kernel has been created.
   own.constants.clear();
   own.packed.clear();
   own.image.code.bytes = {};
@@ -171,8 +171,8 @@ bool DeviceKernel::Uses(size_t buffer) const {
   return false;
 }
 
-// Uses the text of jit/decline_reasons.h, so that kernels made ahead of time
-// report the same.
+// Returns the error that a limit of the device is too small. It has the text of
+// jit/decline_reasons.h, so that kernels made ahead of time report the same.
 Status DeviceKernel::OverLimit(std::string_view what) const {
   return UnimplementedError(Concat(
       {"device-limit: the device has too little of what the kernel needs: "
@@ -245,8 +245,8 @@ Status DeviceKernel::CheckLayout(const KernelLayout& layout) const {
   return OkStatus();
 }
 
-// Checks all phases that are to be recorded, before the first one is recorded.
-// So does CheckBoxes.
+// Checks the iterations of all phases that are to be recorded, before the first
+// one is recorded. CheckBoxes does so, too.
 Status DeviceKernel::CheckIterations(PhaseRange range,
                                      const KernelLayout& layout) const {
   if (layout.phase_iterations.empty()) return OkStatus();
@@ -279,7 +279,7 @@ Status DeviceKernel::CheckBoxes(PhaseRange range,
         return OverLimit(Concat({"a tensor map of buffer %", buffer.name,
                                  ", which has no elements"}));
       }
-      // The stride of the next outer dim.
+      // Computes the stride of the next outer dim.
       int64_t stride = DTypeByteSize(buffer.type);
       const std::vector<int64_t>& extents = layout.extents[number];
       for (size_t dim = extents.size() - 1; dim > 0; --dim) {
@@ -397,7 +397,8 @@ Status DeviceKernel::Pack() {
                     ": expected a constant of ", bytes, " bytes, found ",
                     data.size()}));
       }
-      // The device reads it once, from memory that the host writes.
+      // The device reads the uploaded bytes once, so they stay in memory that
+      // the host writes.
       EMBER_ASSIGN_OR_RETURN(
           hal::Buffer* const memory,
           Allocate(bytes, hal::MemoryKind::kHostVisible, recording.buffers_));

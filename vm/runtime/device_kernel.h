@@ -34,15 +34,17 @@ namespace ember::vm {
 
 class DeviceKernel final : public RecordedKernel {
  public:
-  // Packs constants: runs the prologue on the device, and waits for it. Errors:
-  // Unimplemented, beginning with "device-limit", if a limit of the device is
-  // too small for the kernel or for its only shape; InvalidArgument if
-  // constants are missing or have a wrong size; errors of the device.
+  // Loads a kernel on a device, and packs its constants: runs the prologue on
+  // the device, and waits for it. Errors: Unimplemented, beginning with
+  // "device-limit", if a limit of the device is too small for the kernel or for
+  // its only shape; InvalidArgument if constants are missing or have a wrong
+  // size; errors of the device.
   static StatusOr<std::unique_ptr<DeviceKernel>> Create(
       DeviceKernelDefinition definition);
 
   bool Uses(size_t buffer) const override;
-  // Unimplemented if a limit of the device is too small for this call.
+  // Records the commands of a call. Unimplemented if a limit of the device is
+  // too small for this call.
   StatusOr<std::unique_ptr<Recording>> Record(
       const RecordCall& call) const override;
   int tier() const override { return definition_.image.tier; }
@@ -51,7 +53,7 @@ class DeviceKernel final : public RecordedKernel {
     return definition_.image.error_growth;
   }
   std::string Describe() const override { return definition_.description; }
-  // Milliseconds that packing took.
+  // Returns the milliseconds that packing took.
   double pack_ms() const { return pack_ms_; }
 
  private:
@@ -76,15 +78,16 @@ class DeviceKernel final : public RecordedKernel {
   Status CheckBoxes(PhaseRange range, const KernelLayout& layout) const;
   Status Pack();
   Status TakePacked(const KernelLayout& layout);
-  // ranges: memory of the image's buffers, except for temporaries.
+  // Records the phases of a range. ranges: memory of the image's buffers,
+  // except for temporaries.
   Status RecordPhases(PhaseRange range, const Executables& executables,
                       const KernelLayout& layout,
                       std::span<const int64_t> parameters,
                       std::vector<hal::BufferRange> ranges,
                       hal::CommandList& list, DeviceScratch* scratch,
                       CallRecording& recording) const;
-  // Allocates device memory from the scratch. Without scratch the recording
-  // owns it.
+  // Allocates device memory from the scratch. Without a scratch the recording
+  // owns the memory.
   StatusOr<hal::BufferRange> AllocateTemporary(int64_t bytes,
                                                DeviceScratch* scratch,
                                                CallRecording& recording) const;
@@ -96,12 +99,13 @@ class DeviceKernel final : public RecordedKernel {
   const hal::DeviceLimits limits_;
   const int64_t alignment_;
   double pack_ms_ = 0;
-  Executables executables_;  // for phases after the prologue
+  Executables executables_;  // executables of the phases after the prologue
   Buffers packed_;
-  std::vector<hal::BufferRange> packed_ranges_;  // by buffer
+  // for each buffer the range of its packed contents
+  std::vector<hal::BufferRange> packed_ranges_;
 };
 
-// DeviceKernel::Create as a DeviceLauncher.
+// Calls DeviceKernel::Create. Its type is DeviceLauncher.
 StatusOr<std::unique_ptr<Kernel>> LaunchOnDevice(
     DeviceKernelDefinition definition);
 

@@ -23,17 +23,18 @@
 namespace ember::vm {
 
 struct DeviceKernelDefinition {
-  KernelImage image;  // verified, of a device's format
+  KernelImage image;  // verified image of a device's format
   std::shared_ptr<hal::Device> device;
   // Bytes of the constant inputs, by input; empty for other inputs. Only the
   // prologue uses them, which runs in Create.
   std::vector<std::span<const uint8_t>> constants;
-  // Parameters for images whose prologue depends on them; missing ones are 0.
+  // Parameters for images whose prologue depends on parameters; missing ones
+  // are 0.
   std::vector<int64_t> prologue_parameters;
   // Contents of the packed buffers, in order, as the prologue would write them.
   // Empty: the prologue runs. Used in Create.
   std::vector<std::span<const uint8_t>> packed;
-  std::string description;  // Kernel::Describe
+  std::string description;  // result of Kernel::Describe
 };
 
 // The type of LaunchOnDevice in device_kernel.h.

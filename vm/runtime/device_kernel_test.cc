@@ -41,7 +41,8 @@ constexpr const char* kImage = R"(kernel "copy" for "sm_80+emulated" {
 )";
 constexpr size_t kResults = 32;
 
-// Arguments: y, x, the parameters and the first task, maps of x and y.
+// The kernel. Its arguments are y, x, the parameters and the first task, then
+// the tensor maps of x and y.
 void Store(GridThread* thread, void* const* arguments) {
   auto* out = *static_cast<uint64_t* const*>(arguments[0]);
   out[0] = thread->blocks[0] * thread->blocks[1];
@@ -114,18 +115,18 @@ TEST_F(DeviceKernelTest, MapsAreOfTheCallsExtents) {
         Call(static_cast<int64_t>(rows), static_cast<int64_t>(columns));
     ASSERT_TRUE(found.ok()) << found.status().ToString();
     std::vector<uint64_t> expected = {
-        // Workgroups of two rows each, three at most.
+        // expected: workgroups of two rows each, three at most
         std::min<uint64_t>((rows + 1) / 2, 3), columns, 0,
-        // the map of x
+        // expected fields of the map of x
         1, 1, 2, 2, 1, columns, rows, columns * 2, 64, 8,
-        // the map of y
+        // expected fields of the map of y
         1, 1, 1, 8, 0, 32, 1, 0, 16, 1};
     expected.resize(kResults);
     EXPECT_EQ(*found, expected);
   }
 }
 
-// A session would then run the dispatch on the host.
+// The error is one after which a session runs the dispatch on the host.
 TEST_F(DeviceKernelTest, RefusesCallsWhoseTensorsHaveNoMap) {
   const std::string who =
       "device-limit: the device has too little of what the kernel needs: "
@@ -191,7 +192,7 @@ TEST_F(DeviceKernelTest, RefusesDevicesWithoutMaps) {
               HasSubstr("2 tensor maps, where a kernel of the device has 0"));
 }
 
-// Without a limit there are as many workgroups as the tasks need.
+// Without a limit on workgroups, a launch has as many as the tasks need.
 TEST_F(DeviceKernelTest, RecordsAllWorkgroups) {
   kernel_ = *DeviceKernel::Create(
       {.image = Image(" workgroups 3", ""), .device = device_});

@@ -22,7 +22,8 @@ namespace ember::vm {
 
 class DeviceMemory final : public hal::Buffer {
  public:
-  // when_freed: called before the memory is freed.
+  // Allocates memory of a device. when_freed: called before the memory is
+  // freed.
   static StatusOr<std::unique_ptr<DeviceMemory>> Make(
       hal::Device& device, int64_t bytes, std::function<void()> when_freed);
   ~DeviceMemory() override { when_freed_(); }
@@ -34,7 +35,8 @@ class DeviceMemory final : public hal::Buffer {
   hal::BufferRange MirrorOf(int64_t offset, int64_t length) const {
     return {mirror_.get(), offset, length};
   }
-  // True if only the host writes it, so the host's copy is always valid.
+  // True if only the host writes the memory, so the host's copy is always
+  // valid.
   bool is_input() const { return is_input_; }
   void set_is_input(bool value) { is_input_ = value; }
 
@@ -48,7 +50,8 @@ class DeviceMemory final : public hal::Buffer {
         when_freed_(std::move(when_freed)) {}
 
   const std::unique_ptr<hal::Buffer> mirror_;
-  const std::unique_ptr<hal::Buffer> local_;  // null: there is only the mirror
+  // buffer in the device's own memory; null: there is only the mirror
+  const std::unique_ptr<hal::Buffer> local_;
   const std::function<void()> when_freed_;
   bool is_input_ = false;
 };

@@ -9,7 +9,7 @@
 namespace ember::vm {
 namespace {
 
-// Small calls share a chunk of this size; a large call has its own chunk.
+// Bytes of a chunk that small calls share; a large call has its own chunk.
 constexpr int64_t kChunkBytes = int64_t{1} << 20;
 
 }  // namespace

@@ -25,8 +25,8 @@ class DeviceScratch {
  public:
   explicit DeviceScratch(std::shared_ptr<hal::Device> device);
 
-  // Sets the limit of device memory for all later calls of Take; before that
-  // there is no limit.
+  // Sets the limit in bytes of device memory for all later calls of Take.
+  // Before the first call there is no limit.
   void set_limit(int64_t bytes) { limit_ = bytes; }
 
   // Returns memory that no other call has taken since the last Reuse. Errors:
@@ -39,15 +39,15 @@ class DeviceScratch {
     chunk_ = used_ = bytes_ = 0;
   }
 
-  // Bytes of the device's memory.
+  // Returns the bytes of the device's memory.
   int64_t device_bytes() const { return bytes_; }
 
  private:
   const std::shared_ptr<hal::Device> device_;
   const int64_t alignment_;
   std::vector<std::unique_ptr<hal::Buffer>> chunks_;
-  int64_t chunk_ = 0;  // chunk that memory is taken from
-  int64_t used_ = 0;   // used bytes of that chunk
+  int64_t chunk_ = 0;  // chunk from which memory is taken
+  int64_t used_ = 0;   // used bytes of the chunk from which memory is taken
   int64_t bytes_ = 0;
   int64_t limit_ = INT64_MAX;
 };

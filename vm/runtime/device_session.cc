@@ -134,24 +134,26 @@ class DeviceSession final : public DeviceSupport {
   // Returns the memory of an input.
   StatusOr<MemoryReference> InputPlace(size_t input, int64_t bytes,
                                        MemoryPool& pool);
-  // Returns memory of its own with the result's bytes.
+  // Returns memory that the caller owns, with the result's bytes.
   StatusOr<std::shared_ptr<void>> TakeResult(
       size_t result, const std::shared_ptr<MemoryPool>& pool, void** data);
 
   struct Result {
-    MemoryBlock* held = nullptr;  // the program's block with the result's bytes
-    MemoryBlock* place = nullptr;  // the session's block with a copy, kept
+    // the program's block that has the result's bytes
+    MemoryBlock* held = nullptr;
+    // the session's block for a copy of the result; it is kept for later runs
+    MemoryBlock* place = nullptr;
     const uint8_t* source = nullptr;
     int64_t bytes = 0;
   };
-  // An operand of a call: true if the kernel uses it, and the range on the
-  // device of the constant that it was the last time.
+  // An operand of a call: true if the kernel uses it, and the device's range of
+  // the constant that it was in the last call.
   struct Operand {
     bool is_used = false;
     const uint8_t* constant = nullptr;
     hal::BufferRange range;
   };
-  // The last kernel of a site.
+  // The kernel that the last call of a dispatch site used.
   struct Site {
     const RecordedKernel* kernel = nullptr;
     std::vector<Operand> operands;
@@ -167,10 +169,11 @@ class DeviceSession final : public DeviceSupport {
   // Returns the memory that contains the reference. Null if it is only on the
   // host (constants).
   DeviceMemory* MemoryOf(const MemoryReference& reference) const;
-  // Returns the range in which kernels find its first `bytes`.
+  // Returns the range in which kernels find the first `bytes` bytes of a
+  // reference.
   StatusOr<hal::BufferRange> RangeOf(const MemoryReference& reference,
                                      int64_t bytes);
-  // Does the same for an operand of a call.
+  // Does what RangeOf does, for an operand of a call.
   Status Place(const MemoryReference& reference, int64_t bytes,
                Operand& operand);
   StatusOr<hal::BufferRange> EmptyRange();
@@ -192,7 +195,8 @@ class DeviceSession final : public DeviceSupport {
   std::shared_ptr<MemoryPool> result_pool_;
   std::vector<Site> sites_;
   std::map<std::pair<uint32_t, uint32_t>, HostWork> host_work_;
-  std::vector<hal::BufferRange> ranges_;  // operands of the call being appended
+  // device ranges of the call that is being appended
+  std::vector<hal::BufferRange> ranges_;
   int64_t runs_ = 0;
 };
 

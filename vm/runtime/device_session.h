@@ -12,7 +12,7 @@
 
 namespace ember::vm {
 
-// A DeviceSupportFactory.
+// Makes the device support of a session. It is a DeviceSupportFactory.
 std::shared_ptr<DeviceSupport> NewDeviceSupport(
     std::shared_ptr<hal::Device> device, std::shared_ptr<const Module> module);
 

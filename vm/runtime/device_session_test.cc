@@ -130,7 +130,8 @@ TEST(DeviceSessionTest, GivesWhatTheHostGives) {
             << sample.name << ", " << setting.name << ", seed " << seed;
         right += want.find("INVALID") == std::string::npos;
       }
-      EXPECT_GE(right, 2) << sample.name;  // not only errors are the same
+      // most runs succeed, so not only errors are compared
+      EXPECT_GE(right, 2) << sample.name;
     }
   }
 }

@@ -35,19 +35,20 @@ namespace ember::vm {
 struct DeviceWork {
   int64_t runs = 0;
   int64_t submissions = 0;
-  int64_t commands = 0;  // submitted: calls of kernels and copies
-  int64_t barriers = 0;  // submitted, between commands
-  int64_t recorded = 0;  // commands that were not replayed
-  // CPU time of the calling thread before submissions, while the device waits.
+  int64_t commands = 0;  // submitted commands: calls of kernels and copies
+  int64_t barriers = 0;  // submitted barriers between commands
+  int64_t recorded = 0;  // commands that were recorded, not replayed
+  // CPU time in nanoseconds of the calling thread before submissions, while the
+  // device waits.
   int64_t host_ns = 0;
 };
 
 // Work of the host in the middle of a session's programs.
 struct HostWork {
   int64_t calls = 0;
-  int64_t waits = 0;         // for the device, before
-  int64_t copied_bytes = 0;  // from and to the device's memory
-  std::string reason;        // why no kernel ran the dispatch
+  int64_t waits = 0;  // number of waits for the device before the host's work
+  int64_t copied_bytes = 0;  // bytes copied from and to the device's memory
+  std::string reason;        // reason why no kernel ran the dispatch
 };
 
 // An instruction that the host executed.
@@ -60,7 +61,8 @@ struct HostInstruction {
 // Memory that an instruction accesses on the host.
 struct HostAccess {
   MemoryReference memory;
-  bool writes = false;  // false: only reads; a writer may read, too
+  // true: the host writes, and may read, too; false: it only reads
+  bool writes = false;
   // True if the host writes all bytes and reads none, so the device's bytes
   // need not be copied to the host first.
   bool overwrites = false;
@@ -71,15 +73,16 @@ struct DeviceCall {
   uint32_t site = 0;
   const RecordedKernel* kernel = nullptr;
   std::span<const int64_t> parameters;
-  std::span<const MemoryReference> buffers;  // inputs, then outputs
+  // memory of inputs, then of outputs
+  std::span<const MemoryReference> buffers;
   uint32_t input_count = 0;
-  const int64_t* required_bytes = nullptr;  // per buffer
+  const int64_t* required_bytes = nullptr;  // bytes that each buffer must have
 };
 
 class DeviceSupport : public MemorySource, public DispatchRunnerSource {
  public:
-  // Begins a run. Allocate (of MemorySource) is for memory that programs use:
-  // the arena and the pool's blocks.
+  // Begins a run. (Allocate, of MemorySource, is for memory that programs use:
+  // the arena and the pool's blocks.)
 
   virtual void StartRun(MemoryPool& pool) = 0;
   // Copies the input's elements, or the handles of its strings, to the device
@@ -89,7 +92,7 @@ class DeviceSupport : public MemorySource, public DispatchRunnerSource {
                                               const Tensor& tensor,
                                               StringSupport* strings,
                                               MemoryPool& pool) = 0;
-  // Sets the arena, which contains memory that has no block.
+  // Sets the arena. Memory that has no block is in the arena.
   virtual void SetArena(hal::Buffer* arena) = 0;
 
   // Appends a call. False if it must run on the host; *reason then says why.
@@ -100,16 +103,17 @@ class DeviceSupport : public MemorySource, public DispatchRunnerSource {
                       const MemoryReference& target) = 0;
   // True if kernels can bind memory that begins here.
   virtual bool CanBind(const MemoryReference& memory) const = 0;
-  // Counters of an instruction; the reference stays valid.
+  // Returns the counters of an instruction; the reference stays valid.
   virtual HostWork& WorkOf(uint32_t program, uint32_t instruction) = 0;
-  // Gives the host access. waits: true to wait for all appended commands,
-  // whatever they touch. work: gets the counts.
+  // Gives the host access to memory. waits: true to wait for all appended
+  // commands, whatever memory they use. work: gets the counts.
   virtual Status BeginHost(std::span<const HostAccess> accesses, bool waits,
                            HostWork& work) = 0;
   virtual Status EndHost(std::span<const HostAccess> accesses,
                          HostWork& work) = 0;
   virtual Status Flush() = 0;
-  // Makes the memory, with its current contents, result number `result`.
+  // Makes the memory, with its current contents, result number `result` of the
+  // run.
   virtual Status StageResult(size_t result, const MemoryReference& memory,
                              MemoryPool& pool) = 0;
   // Ends a run whose program ended with the status. Waits for the appended
@@ -117,9 +121,10 @@ class DeviceSupport : public MemorySource, public DispatchRunnerSource {
   // session, and drops the run's references. Returns the run's status.
   virtual Status EndRun(Status status, const std::shared_ptr<MemoryPool>& pool,
                         std::span<Tensor> results) = 0;
-  // The site of the dispatch whose check failed, or -1.
+  // Returns the site of the dispatch whose check failed, or -1.
   virtual int64_t failed_site() const = 0;
-  // Called before the session's pool is destroyed.
+  // Frees all that needs the session's pool. Called before the pool is
+  // destroyed.
   virtual void Close() = 0;
 
   virtual DeviceWork work() const = 0;

@@ -38,7 +38,8 @@ constexpr const char* kDispatch =
     "dispatch @increment(%x: f32[1]) -> (%y: f32[1]) {\n  %y[i] = %x[i] + "
     "1.0\n}\n";
 
-// Computes x -> x + count, alternating between two places of the arena.
+// Returns a program of `count` dispatches that computes x + count, alternating
+// between two places of the arena.
 std::string ChainText(int count) {
   std::string text = "module \"bench\" from \"bench\"\n";
   text += kDispatch;

@@ -157,8 +157,9 @@ Status DispatchRunner::CheckOverlaps(SiteState& site) const {
   return OkStatus();
 }
 
-// Called only for operands that share memory, and once: a session of a module
-// with thousands of operands must start quickly, too.
+// True if the input may share memory with the output. Called only for operands
+// that share memory, and once: a session of a module with thousands of operands
+// must start quickly, too.
 bool DispatchRunner::MayShare(SiteState& site, uint32_t input,
                               uint32_t output) const {
   const std::pair<uint32_t, uint32_t> pair(input, output);

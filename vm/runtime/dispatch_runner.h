@@ -40,7 +40,7 @@ struct DispatchContext {
   const SessionOptions& options;
   RunMemory& memory;
   RunLimits& limits;
-  // The runner with the session's interrupt.
+  // Runs chunks on the session's threads, with the session's interrupt.
   InterruptibleRunner& runner;
 };
 
@@ -49,7 +49,8 @@ struct DispatchContext {
 struct SiteState {
   // Inputs and outputs that were found to share memory, and may do so.
   std::vector<std::pair<uint32_t, uint32_t>> shared;
-  const uint32_t* operands = nullptr;  // parameters, then inputs and outputs
+  // registers of the parameters, then of inputs and outputs
+  const uint32_t* operands = nullptr;
   uint32_t parameter_count = 0;
   uint32_t buffer_count = 0;
   uint32_t input_count = 0;
@@ -59,14 +60,15 @@ struct SiteState {
   uint32_t group = 0;
   uint32_t dispatch = 0;
   PlanEntry* entry = nullptr;
-  KernelSlot* slot = nullptr;  // null: tier 0 only
+  KernelSlot* slot = nullptr;  // kernels of the site; null: tier 0 only
   int64_t calls = 0;
-  // calls of tier 1 and 2; the others are tier 0's
+  // number of calls of tier 1 and of tier 2; the others are tier 0's
   int64_t kernel_calls[2] = {0, 0};
   int64_t device_calls = 0;
   int64_t total_ns = 0;
   int last_tier = 0;
-  // Filled with SessionOptions::profile; see SiteProfile::shapes.
+  // Recorded shapes. Filled with SessionOptions::profile; see
+  // SiteProfile::shapes.
   std::vector<DispatchProfile::Shape> shapes;
 };
 
@@ -94,7 +96,7 @@ class DispatchRunner {
   bool keeps_calls() const { return keeps_calls_; }
   virtual Status Synchronize() { return OkStatus(); }
 
-  // The same as those of Session.
+  // Return the same as the functions of Session with these names.
   std::vector<SiteProfile> Profile() const;
   std::string_view SiteName(uint32_t site) const;
   std::span<const TraceEvent> trace() const { return trace_; }
@@ -106,10 +108,10 @@ class DispatchRunner {
 
  protected:
   // Runs a call whose operands are in pointers_ and have been checked. buffers:
-  // see Run.
+  // the buffer registers, as in Run.
   virtual Status RunCall(SiteState& site, const MemoryReference* buffers);
 
-  // Runs the call at tier 0, with pointers_.
+  // Runs the call at tier 0, with the operands in pointers_.
   Status RunPlan(SiteState& site);
   std::span<void* const> PointersOf(const SiteState& site) const {
     return {pointers_.data(), site.buffer_count};
@@ -125,8 +127,9 @@ class DispatchRunner {
   const DispatchContext context_;
   const bool is_profiled_;
   bool keeps_calls_ = false;
-  std::vector<SiteState> sites_;  // by number
-  std::vector<void*> pointers_;   // operands of the dispatch being started
+  std::vector<SiteState> sites_;  // sites by their number
+  // memory of the operands of the dispatch that is being started
+  std::vector<void*> pointers_;
 
  private:
   static bool HasPlan(const SiteState& site, const int64_t* integers);
@@ -140,8 +143,10 @@ class DispatchRunner {
   void CountShape(SiteState& site, int64_t ns) const;
   Status ErrorAt(const SiteState& site, std::string_view message) const;
 
-  std::vector<std::unique_ptr<PlanCache>> caches_;  // by group
-  std::vector<int64_t> parameters_;  // parameters of the dispatch being started
+  // plans of each group of sites
+  std::vector<std::unique_ptr<PlanCache>> caches_;
+  // parameters of the dispatch that is being started
+  std::vector<int64_t> parameters_;
   std::vector<TraceEvent> trace_;
   uint64_t thread_ = 0;
 };

@@ -17,8 +17,8 @@ class DispatchRunner;
 class DispatchRunnerSource {
  public:
   virtual ~DispatchRunnerSource() = default;
-  // The objects that the context refers to, and this source, outlive the
-  // runner.
+  // Makes the runner of a session. The objects that the context refers to, and
+  // this source, outlive the runner.
   virtual StatusOr<std::unique_ptr<DispatchRunner>> NewDispatchRunner(
       const DispatchContext& context) = 0;
 };

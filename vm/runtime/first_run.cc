@@ -36,13 +36,14 @@ class Rehearsal {
   }
 
  private:
-  // Takes over the caller's reference.
+  // Sets a register to a block, and takes over the caller's reference of the
+  // block.
   void SetBuffer(uint32_t reg, MemoryBlock* block) {
     if (buffers_[reg] != nullptr) buffers_[reg]->Drop();
     buffers_[reg] = block;
   }
 
-  // False if the effect of the instruction is not known.
+  // Executes one instruction. False if its effect is not known before the run.
   bool Step(const ProgramInstruction& in) {
     switch (in.opcode) {
       case ProgramOpcode::kInteger:

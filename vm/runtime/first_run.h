@@ -22,7 +22,8 @@
 
 namespace ember::vm {
 
-// A Tiering::Preparation, with the session's runner and pool.
+// Does the work, with the session's runner and pool. It is a
+// Tiering::Preparation.
 void PrepareFirstRun(const Module& module, const Tiering& tiering,
                      ParallelRunner& runner, MemoryPool& pool);
 

@@ -131,7 +131,7 @@ L9:
   return
 )";
   const auto [before, after] = PoolBytes(ModuleOf(kStatic, kBranches));
-  EXPECT_EQ(before, 256);  // the smallest block
+  EXPECT_EQ(before, 256);  // the pool has one block of the smallest size
   EXPECT_EQ(after, 256 + (1 << 20));
 }
 
@@ -153,7 +153,8 @@ TEST(FirstRunTest, OpenDimsAreLeftToTheRun) {
   EXPECT_EQ(after, 512);
 }
 
-// The run reports the error.
+// If memory is refused, creating the session succeeds and the run reports the
+// error.
 TEST(FirstRunTest, TooMuchIsLeftToTheRun) {
   const auto session =
       Create(ModuleOf(kStatic, kStraight), {.memory_limit = 2 << 20});

@@ -6,7 +6,8 @@
 namespace ember::vm {
 namespace {
 
-// Best time of a call with the kernel; null: at tier 0.
+// Returns the best time of a call with the kernel in nanoseconds; kernel null:
+// at tier 0.
 int64_t BestTime(const KernelTrial& trial, const Kernel* kernel) {
   return kernel != nullptr ? trial.compiled_ns() : trial.interpreted_ns();
 }
@@ -42,11 +43,12 @@ void HostDispatchRunner::StartRun() {
 
 Status HostDispatchRunner::EndRun() {
   if (side_by_side_ == nullptr) return OkStatus();
-  // Kept calls come before the call that failed, so their error takes
+  // Calls that were kept come before the call that failed, so their error takes
   // precedence.
   Status kept = side_by_side_->Synchronize();
   side_by_side_->EndRun();
-  // From now on no instruction needs to be examined.
+  // There are no batches and there will be none, so no instruction needs to be
+  // examined from now on.
   if (side_by_side_->is_decided() && side_by_side_->batch_count() == 0) {
     side_by_side_.reset();
     keeps_calls_ = false;

@@ -20,7 +20,7 @@ class HostDispatchRunner final : public TieredDispatchRunner {
  public:
   HostDispatchRunner(const DispatchContext& context, Tiering& tiering);
 
-  // Also runs Tiering::preparation.
+  // Also calls Tiering::preparation.
   void Prepare() override;
   void StartRun() override;
   Status EndRun() override;
@@ -58,12 +58,14 @@ class HostDispatchRunner final : public TieredDispatchRunner {
   // True if the kernel stays in use without further measurements.
   bool IsKept(const Kernel* kernel) const;
   bool StaysInterpreted(const PlanEntry& entry) const;
-  // Called after a call by the kernel `used`; null: by tier 0.
+  // Updates the choice of a site's kernel after a call by the kernel `used`;
+  // null: a call at tier 0.
   void UpdateTrial(SiteState& site, const Kernel* used, int64_t ns);
 
   Tiering& tiering() const { return *tiering_; }
 
-  // Null if dispatches run one after another.
+  // Runs neighbouring calls concurrently. Null if dispatches run one after
+  // another.
   std::unique_ptr<SideBySide> side_by_side_;
   bool has_run_ = false;
   TrialAccount account_;

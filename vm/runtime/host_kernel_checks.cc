@@ -21,7 +21,7 @@ HostDispatchRunner::CheckTime HostDispatchRunner::WhenToCheck(SiteState& site) {
   constexpr int kMaxClasses = 8;
   PlanEntry& entry = *site.entry;
   if (entry.is_checked) return CheckTime::kNever;
-  // Checks by all sessions count.
+  // Checks by other sessions count, too.
   const KernelSlot::Checks checks =
       site.slot->ChecksOf(entry.kernel, entry.parameters);
   entry.is_checked = checks.has_these || checks.count >= kMaxClasses;

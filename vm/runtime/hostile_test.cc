@@ -77,8 +77,8 @@ program main(x: f32[8]) -> (y: f32[64]) {
 })";
 }
 
-// Sums that tier 0 computes in different ways: horizontally, vertically, with
-// taps, folds, gathers, as a contraction.
+// Returns sums that tier 0 computes in different ways: horizontally,
+// vertically, with taps, folds, gathers, as a contraction.
 std::vector<std::string> LongSums() {
   return {
       LongSum("sum(k < 1099511627776, l < 64) f32(k + i + l)"),
@@ -217,7 +217,7 @@ program main() -> (y: f32[8]) {
   EXPECT_NE(RunError(*session).find("(--max-memory)"), std::string::npos);
 }
 
-// Evaluates one point, and clears 32 MiB for it.
+// The program evaluates one point, and clears 32 MiB for it.
 TEST(LimitsTest, ClearedMemoryIsWork) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @d(%x: f32[8388608]) -> (%y: f32[1]) {
@@ -241,7 +241,7 @@ program main() -> (y: f32[1]) {
   }
 }
 
-// Allocates and clears 32 MiB for one point of two stages.
+// The program allocates and clears 32 MiB for one point of two stages.
 TEST(LimitsTest, TemporariesAreWork) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @d() -> (%y: f32[1]) {
@@ -263,8 +263,8 @@ program main() -> (y: f32[1]) {
             "still evaluate (--max-work), found 524290");
 }
 
-// Has 100,000 rows of no values: there is nothing to read, but a number of each
-// row to write.
+// The program has 100,000 rows of no values: there is nothing to read, but a
+// number of each row to write.
 TEST(LimitsTest, ResultsOfLibraryFunctionsAreWork) {
   const auto session = NewSession(R"(module "m" from "test"
 program main() -> (y: i64[100000]) {
@@ -301,8 +301,8 @@ TEST(LimitsTest, Deadline) {
   }
 }
 
-// Hours of copying or of small stores without a jump or a dispatch, in programs
-// of the largest length.
+// Returns a program of the largest length without jumps and dispatches. Its
+// copies or small stores take hours.
 std::string ManyCopies(const std::string& copy, int count) {
   std::string text = R"(module "m" from "test"
 program main() -> (y: i64[1]) {
@@ -324,8 +324,8 @@ program main() -> (y: i64[1]) {
   return text + "  result y = b3 [i3]\n  return\n}\n";
 }
 
-// Appends in place, into a new block because another register shares the old
-// one, and to memory that a kernel may read.
+// Returns texts of appends: in place, into a new block because another register
+// shares the old one, and to memory that a kernel may read.
 std::vector<std::string> Copies() {
   return {"  append b0, i0, b1, i1\n",
           "  b2 = move_buffer b0\n  append b2, i1, b3, i4\n",
@@ -384,7 +384,8 @@ TEST(LimitsTest, CopiesAreWork) {
   }
 }
 
-// Cancels until the run has ended, because a run that has not begun cannot be
+// Runs the session while another thread cancels it. That thread cancels again
+// until the run has ended, because a run that has not begun cannot be
 // cancelled.
 std::string RunCancelled(Session& session, std::span<const Tensor> inputs) {
   std::atomic<bool> has_ended = false;
@@ -429,11 +430,12 @@ program main(x: f32[8]) -> (y: f32[8]) {
 
 TEST(CancelTest, SessionsGoOnAfterwards) {
   const auto session = NewSession(kCopy);
-  session->Cancel();  // nothing runs
+  session->Cancel();  // no run is in progress
   const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8};
   EXPECT_EQ(RunOn(*session, x), x);
   const Tensor ones = Ones();
-  RunCancelled(*session, {&ones, 1});  // the run may have ended before
+  // succeeds if the run ended before the cancellation
+  RunCancelled(*session, {&ones, 1});
   EXPECT_EQ(RunOn(*session, x), x);
 }
 
@@ -472,7 +474,7 @@ const std::vector<float> kFirst = {1, 2, 3, 4, 5, 6, 7, 8};
 const std::vector<float> kSecond = {9, 9, 9, 9, 9, 9, 9, 9};
 const std::vector<float> kZeros(8, 0.0f);
 
-// Nothing writes b1 before it is read.
+// The program reads memory b1 without writing it before.
 TEST(StaleMemoryTest, Allocations) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @copy(%x: f32[8]) -> (%y: f32[8]) {

@@ -17,12 +17,12 @@
 
 namespace ember::vm {
 
-// (name): the instructions of the form a = b op c.
+// Rows (name) for the instructions of the form a = b op c.
 #define EMBER_FOR_EACH_INTEGER_INSTRUCTION(row)                     \
   row(Add) row(Subtract) row(Multiply) row(FloorDivide) row(Modulo) \
       row(Minimum) row(Maximum) row(Less) row(Equal)
 
-// Computes *a. False: overflow or division by zero.
+// Computes *a = b op c. False: overflow or division by zero.
 template <ProgramOpcode opcode>
 inline bool EvaluateInteger(int64_t b, int64_t c, int64_t* a) {
   if constexpr (opcode == ProgramOpcode::kAdd) {
@@ -73,7 +73,8 @@ inline Status ArithmeticError(const Program& program, size_t index) {
       "zero");
 }
 
-// b and c: the values of the instruction's registers; for kCheckTrue only b.
+// Returns the error of a check instruction that failed. b and c: the values of
+// the instruction's registers; for kCheckTrue only b.
 inline Status CheckError(const Program& program,
                          const ProgramInstruction& instruction, int64_t b,
                          int64_t c) {

@@ -39,7 +39,8 @@ std::vector<Region> OutputRegions(std::span<const Region> operands,
   std::vector<Region> regions;
   for (const Region& output : operands.subspan(input_count)) {
     Region region = output;
-    // An operand that joins the region may make it overlap others.
+    // An operand that joins the region may make the region overlap other
+    // operands.
     for (size_t size = 0; size != region.size();) {
       size = region.size();
       for (const Region& operand : operands) {

@@ -29,10 +29,10 @@ namespace ember::vm {
 
 class KernelCheck {
  public:
-  // Copies the call's buffers: the first input_count are read, the others are
-  // written; `bytes` is the size of each. ResourceExhausted: no memory for
-  // copies. If the interrupt, which may be null, stopped it, returns its
-  // status.
+  // Copies the call's buffers. The first input_count buffers are read, the
+  // others are written; `bytes` has the size of each. ResourceExhausted: no
+  // memory for copies. If the interrupt, which may be null, stopped the
+  // copying, returns the interrupt's status.
   static StatusOr<KernelCheck> Copy(std::shared_ptr<MemoryPool> pool,
                                     std::span<void* const> buffers,
                                     std::span<const int64_t> bytes,
@@ -42,24 +42,25 @@ class KernelCheck {
   KernelCheck(KernelCheck&& other) noexcept;
   KernelCheck& operator=(KernelCheck&& other) noexcept;
 
-  // Replaces the contents of an output; does nothing if it shares memory with
-  // an input. is_float: the new contents are NaNs. False: the interrupt stopped
+  // Replaces the contents of an output, unless the output shares memory with an
+  // input. is_float: the new contents are NaNs. False: the interrupt stopped
   // it.
   bool Overwrite(size_t output, bool is_float, const Interrupt* interrupt);
 
-  // The buffers for the kernel's call.
+  // Returns the buffers for the kernel's call.
   std::span<void* const> buffers() const { return buffers_; }
-  // The kernel's results.
+  // Returns the kernel's results.
   std::span<const void* const> got() const {
     return std::span<void* const>(buffers_).subspan(inputs_.size());
   }
-  // The inputs as they were before the call; those in place are copies.
+  // Returns the inputs as they were before the call. Inputs that the call
+  // overwrites are copies.
   std::span<const void* const> inputs() const { return inputs_; }
-  // ComparedCall::shared.
+  // Returns the value for ComparedCall::shared.
   std::span<const int> shared() const { return shared_; }
 
  private:
-  // Memory that is charged to the pool.
+  // Memory of copies. It is charged to the pool.
   class Memory;
 
   KernelCheck();
@@ -69,7 +70,7 @@ class KernelCheck {
   std::vector<const void*> inputs_;
   std::vector<int> shared_;
   std::vector<int64_t> output_bytes_;
-  std::vector<bool> is_apart_;  // outputs that no input overlaps
+  std::vector<bool> is_apart_;  // for each output: true if no input overlaps it
 };
 
 }  // namespace ember::vm

@@ -169,7 +169,7 @@ TEST_F(KernelCheckTest, NobodySeesResultsOfWrongOnes) {
   EXPECT_EQ(reasons(), (std::vector<std::string>{"it differs"}));
   EXPECT_TRUE(tiering_->slot(0)->kernels()->list.empty());
   EXPECT_TRUE(session_->IsSettled());
-  // The next best one is checked, too.
+  // After a wrong kernel the next best one is checked, too.
   const BiasKernel* const right =
       Install(std::make_unique<BiasKernel>(0, -INFINITY, 1));
   EXPECT_EQ(Run(2), 3);

@@ -33,33 +33,36 @@ struct ComparedCall {
   const tensor::Dispatch& dispatch;
   const Kernel& kernel;
   std::span<const int64_t> parameters;
-  std::string_view target;  // hal::Device::target()
+  std::string_view target;  // result of hal::Device::target()
   int threads = 1;
-  const std::vector<bool>& constant_inputs;  // see KernelRequest
+  // see KernelRequest::constant_inputs
+  const std::vector<bool>& constant_inputs;
   // Inputs as they were before the call, in order.
   std::span<const void* const> inputs;
   // Results, in order; unspecified after an error.
-  std::span<const void* const> want;  // tier 0's, which the caller gets
-  std::span<const void* const> got;   // the kernel's, which are dropped
-  // For each output the input whose memory it was computed in, or -1.
+  // results of tier 0, which the caller gets
+  std::span<const void* const> want;
+  std::span<const void* const> got;  // results of the kernel, which are dropped
+  // For each output the input in whose memory it was computed, or -1.
   std::span<const int> shared;
   const Status& want_status;
   const Status& got_status;
-  // Checked about every millisecond. If it stops the judge, the result of Judge
-  // is not used. May be null.
+  // Interrupt of the run; may be null. The judge checks it about every
+  // millisecond. If it stops the judge, the result of Judge is not used.
   const Interrupt* interrupt = nullptr;
 };
 
 struct KernelVerdict {
   // The reason for which the kernel is withdrawn permanently, one line that is
-  // added to KernelSlot::decline_reasons. Empty: its results are right.
+  // added to KernelSlot::decline_reasons. Empty: the kernel's results are
+  // right.
   std::string wrong;
   // True if a wrong kernel might give the same results for these operands (for
   // example all zeros), so that another call should be checked.
   bool tells_little = false;
 };
 
-// Thread-safe.
+// Judges the results of kernels. Thread-safe.
 class KernelJudge {
  public:
   virtual ~KernelJudge() = default;

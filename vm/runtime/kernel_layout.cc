@@ -10,7 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// Limit of temporaries; more is refused before it is allocated.
+// Largest number of bytes of a call's temporaries; more is refused before it is
+// allocated.
 constexpr int64_t kMaxBytes = int64_t{1} << 36;
 
 std::vector<uint64_t> Evaluate(std::span<const tensor::Instruction> formulas,

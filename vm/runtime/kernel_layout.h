@@ -20,25 +20,28 @@
 namespace ember::vm {
 
 struct KernelLayout {
-  std::vector<int64_t> bytes;                 // per buffer
-  std::vector<std::vector<int64_t>> extents;  // per buffer
+  std::vector<int64_t> bytes;                 // bytes of each buffer
+  std::vector<std::vector<int64_t>> extents;  // extents of each buffer
   // Offsets of kCall and kTask buffers in the memory of their kind.
   std::vector<int64_t> offsets;
-  std::vector<int64_t> phase_tasks;  // prologue phases, then the other phases
+  // number of tasks of the prologue phases, then of the other phases
+  std::vector<int64_t> phase_tasks;
   // Values of KernelImage::iterations in the same order; empty if the image has
   // none.
   std::vector<int64_t> phase_iterations;
   int64_t call_bytes = 0;
-  int64_t task_bytes = 0;  // for one task at a time
+  int64_t task_bytes = 0;  // bytes of temporaries that one task needs
 };
 
-// parameters: as many as the image's parameter_count. alignment: of offsets.
-// kResourceExhausted for sizes beyond the limits.
+// Computes the layout of a call. parameters: as many as the image's
+// parameter_count. alignment: of offsets, in bytes. kResourceExhausted for
+// sizes beyond the limits.
 StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
                                     std::span<const int64_t> parameters,
                                     int64_t alignment);
 
-// Returns "dispatch @name: buffer %x: expected index 0 in 0..4, found 7".
+// Returns an error such as "dispatch @name: buffer %x: expected index 0 in
+// 0..4, found 7".
 Status FailedCheck(const std::string& dispatch, const std::string& buffer,
                    uint32_t dim, int64_t index, int64_t extent);
 

@@ -22,26 +22,29 @@ namespace ember::vm {
 
 // The process in which the compiler (LLVM) works.
 enum class CompilePlace : uint8_t {
-  kThread,  // in this process
-  // In the compile worker, a process that this user's processes share
-  // (jit/worker/worker_client.h); an error if it cannot be started.
+  kThread,  // compiles in this process
+  // Compiles in the compile worker, a process that this user's processes share
+  // (jit/worker/worker_client.h). It is an error if the worker cannot be
+  // started.
   kWorker,
-  kWorkerIfThere,  // kWorker if it can be started, else kThread
+  kWorkerIfThere,  // kWorker if the worker can be started, else kThread
 };
 
 struct KernelLibraryOptions {
-  // Number of threads of low priority that compile while calls run. 0: requests
-  // compile themselves, and return when that is done.
+  // Number of threads of low priority that compile while calls run. 0: the
+  // requesting thread compiles, and the request returns when the kernel is
+  // made.
   int threads = 0;
   CompilePlace place = CompilePlace::kWorkerIfThere;
-  // Folder in which kernels are kept for later processes. Empty: they are not
-  // kept.
+  // Folder in which kernels are kept for later processes. Empty: kernels are
+  // not kept.
   std::string cache_folder;
 };
 
-// Makes a provider. False: there is none, and message is the reason. Otherwise
-// message says what the provider must do without, such as a cache folder that
-// cannot be used; else it is empty. It changes no signal handlers.
+// Makes a provider. Returns false if there is none; message then has the
+// reason. Otherwise message says what the provider must do without, such as a
+// cache folder that cannot be used, or is empty. The function changes no signal
+// handlers.
 using NewKernelProviderFunction =
     bool(const KernelLibraryOptions& options,
          std::shared_ptr<KernelProvider>* provider, std::string* message);

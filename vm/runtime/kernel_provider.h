@@ -47,8 +47,8 @@ struct KernelCall {
   // use it to split long calls, so that runner.interrupt() is checked
   // regularly.
   int64_t points = 0;
-  // Charged with the temporaries of the call while it runs. Null: they are not
-  // counted.
+  // Budget that is charged with the temporaries of the call while the call
+  // runs. Null: temporaries are not counted.
   MemoryBudget* budget = nullptr;
 };
 
@@ -74,7 +74,7 @@ class Recording {
   // index from data was out of range. Call it once after each submission,
   // because it clears the record.
   virtual Status Outcome() = 0;
-  // Bytes of the device's memory that it owns.
+  // Returns the bytes of the device's memory that the recording owns.
   virtual int64_t device_bytes() const { return 0; }
 };
 
@@ -92,19 +92,18 @@ class Kernel {
   inline const RecordedKernel* recorded() const;
 
   virtual int tier() const = 0;
-  // False if this kernel cannot run these parameters, because it was
-  // specialised on others. Called once per session and parameter tuple, not per
-  // call.
+  // True if the kernel can run these parameters. False if it was specialised on
+  // others. Called once per session and parameter tuple, not per call.
   virtual bool Accepts(std::span<const int64_t> parameters) const = 0;
-  // Factor by which the error of its sums may exceed that of the dispatch's
-  // sums, relative to results around them. 1 if it adds up the terms of the
-  // dispatch itself.
+  // Returns the factor by which the error of the kernel's sums may exceed that
+  // of the dispatch's sums, relative to results around them. 1 if the kernel
+  // adds up the terms of the dispatch itself.
   virtual double error_growth() const { return 1; }
-  // True if it is used from the first call on, without being checked and timed
-  // against tier 0, because it was made and tried ahead of time
+  // True if the kernel is used from the first call on, without being checked
+  // and timed against tier 0, because it was made and tried ahead of time
   // (vm/runtime/native_kernels.h).
   virtual bool is_settled() const { return false; }
-  // Returns one line for --profile.
+  // Returns one line that describes the kernel, for --profile.
   virtual std::string Describe() const = 0;
 
  private:
@@ -121,8 +120,8 @@ class HostKernel : public Kernel {
   HostKernel() : Kernel(/*is_of_host=*/true) {}
 
   virtual Status Run(const KernelCall& call) const = 0;
-  // Bytes of temporaries of a call with this many workers, if they are the same
-  // for all calls; else 0.
+  // Returns the bytes of temporaries of a call with this many workers, if they
+  // are the same for all calls; else 0.
   virtual int64_t TemporaryBytes(int workers) const { return 0; }
 };
 
@@ -134,8 +133,8 @@ class RecordedKernel : public Kernel {
   // True if recorded commands read or write buffer number i of the dispatch.
   // False for a constant that was packed when the kernel was made.
   virtual bool Uses(size_t buffer) const { return true; }
-  // Records the commands of the call, with barriers between them but none
-  // around them.
+  // Records the commands of the call. There are barriers between its commands,
+  // but none before and after them.
   virtual StatusOr<std::unique_ptr<Recording>> Record(
       const RecordCall& call) const = 0;
 };
@@ -157,12 +156,12 @@ inline Status RunOnHost(const Kernel& kernel, const KernelCall& call) {
 }
 
 struct KernelRequest {
-  // Keeps the dispatch and the constants' bytes alive and in place.
+  // Object that keeps the dispatch and the constants' bytes alive and in place.
   std::shared_ptr<const void> owner;
   const tensor::Dispatch* dispatch = nullptr;
-  std::string target;  // hal::Device::target()
-  // The device that the kernel will be recorded for. The host's device or null:
-  // it is called on the host.
+  std::string target;  // result of hal::Device::target()
+  // The device that the kernel will be recorded for. Null or the host's device:
+  // the kernel will be called on the host.
   std::shared_ptr<hal::Device> device;
   int tier = 1;
   // Observed parameters to specialise on. Empty: the request is for a kernel
@@ -186,8 +185,8 @@ class KernelProvider {
   // request.interrupt asks to stop: compile elsewhere.
   virtual void RequestKernel(const KernelRequest& request,
                              std::shared_ptr<KernelSlot> slot) = 0;
-  // The judge of the first call of each kernel (Tiering::Options). Null:
-  // kernels are used without checks.
+  // Returns the judge of the first call of each kernel (Tiering::Options).
+  // Null: kernels are used without checks.
   virtual std::shared_ptr<KernelJudge> judge() { return nullptr; }
 };
 

@@ -53,7 +53,7 @@ void KernelSlot::Decline(std::string reason) {
 void KernelSlot::SetAside(SlowKernel slow) {
   std::lock_guard<std::mutex> lock(mutex_);
   Kernels snapshot = CopyOfLast();
-  // Another session may have found the same.
+  // Another session may have set the same kernel aside already.
   if (snapshot.IsSlow(slow.kernel, slow.parameters)) return;
   snapshot.slow.push_back(std::move(slow));
   Publish(std::move(snapshot));

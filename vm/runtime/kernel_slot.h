@@ -36,7 +36,8 @@ struct SlowKernel {
 
 class KernelSlot {
  public:
-  // All kernels of a site, best tier first. Immutable; a new one replaces it.
+  // All kernels of a site, best tier first. The list is immutable; a new kernel
+  // makes a new list.
   struct Kernels {
     std::vector<const Kernel*> list;
     std::vector<SlowKernel> slow;
@@ -63,8 +64,10 @@ class KernelSlot {
   // Records that the kernel was right in a call with these parameters.
   void NoteChecked(const Kernel* kernel, std::span<const int64_t> parameters);
   struct Checks {
-    bool has_these = false;  // true: checked with these parameters
-    int count = 0;           // number of parameter tuples it was checked with
+    // true: the kernel was checked with these parameters
+    bool has_these = false;
+    // number of parameter tuples with which the kernel was checked
+    int count = 0;
   };
   Checks ChecksOf(const Kernel* kernel,
                   std::span<const int64_t> parameters) const;
@@ -72,8 +75,8 @@ class KernelSlot {
   // it.
   void NoteUnchecked(std::string reason);
 
-  // The current kernels; null while there are none. A changed pointer means
-  // that the kernels have changed.
+  // Returns the current kernels; null while there are none. A changed pointer
+  // means that the kernels have changed.
   const Kernels* kernels() const {
     return kernels_.load(std::memory_order_acquire);
   }
@@ -88,8 +91,8 @@ class KernelSlot {
   // Sets the time of recorded runs (DispatchProfile). Call it before all other
   // functions.
   void set_recorded_ns(int64_t ns) { recorded_ns_ = ns; }
-  // The benefit of a kernel, in comparable units: the hottest is compiled
-  // first.
+  // Returns a measure of the benefit of a kernel, with which slots are
+  // compared: the hottest one is compiled first.
   int64_t heat_ns() const { return total_ns() + recorded_ns_; }
   std::vector<std::string> decline_reasons() const;
 
@@ -99,21 +102,21 @@ class KernelSlot {
     return shapes_.load(std::memory_order_relaxed) < 2;
   }
 
-  // True at the first call for (tier, parameters): the caller must then make
-  // the request.
+  // Claims the request for a kernel of this tier and these parameters. True at
+  // the first call for them: the caller must then make the request.
   bool ClaimRequest(int tier, std::span<const int64_t> parameters);
   // True if a request has not been answered yet.
   bool is_pending() const {
     return pending_.load(std::memory_order_acquire) > 0;
   }
-  // Number of claims for kernels of a single shape class.
+  // Returns the number of claims for kernels of a single shape class.
   int specialised() const {
     return specialised_.load(std::memory_order_relaxed);
   }
 
  private:
-  Kernels CopyOfLast() const;      // mutex_ is held
-  void Publish(Kernels snapshot);  // mutex_ is held
+  Kernels CopyOfLast() const;      // call it with mutex_ held
+  void Publish(Kernels snapshot);  // call it with mutex_ held
 
   std::atomic<const Kernels*> kernels_{nullptr};
   std::atomic<int64_t> calls_{0};
@@ -121,14 +124,17 @@ class KernelSlot {
   int64_t recorded_ns_ = 0;
   std::atomic<int> pending_{0};
   std::atomic<int> specialised_{0};
-  std::atomic<int> shapes_{0};  // 2: two or more
+  std::atomic<int> shapes_{0};  // number of shape classes; 2: two or more
   mutable std::mutex mutex_;    // guards the fields below
   std::vector<int64_t> first_shape_;
   std::vector<std::unique_ptr<Kernel>> owned_;
   std::vector<std::unique_ptr<Kernels>>
-      snapshots_;  // kept: readers may still hold old ones
+      // all lists so far; old ones are kept, because readers may still hold
+      // them
+      snapshots_;
   std::vector<std::string> decline_reasons_;
-  std::vector<std::vector<int64_t>> claims_;  // (tier, parameters...)
+  // claimed requests: (tier, parameters...)
+  std::vector<std::vector<int64_t>> claims_;
   std::vector<std::pair<const Kernel*, std::vector<int64_t>>> checked_;
 };
 

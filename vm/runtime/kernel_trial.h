@@ -39,8 +39,8 @@ class KernelTrial {
     is_rematch_ = false;
   }
 
-  // Without calls of tier 0 there is nothing to compare with, so a kernel that
-  // existed before the first call stays in use.
+  // Returns the choice so far. Without calls of tier 0 there is nothing to
+  // compare with, so a kernel that existed before the first call stays in use.
   Verdict verdict() const {
     if (interpreted_.calls() == 0) return Verdict::kKeep;
     if (!is_rematch_) {
@@ -80,7 +80,8 @@ class KernelTrial {
       ++calls;
     }
   };
-  // The best of the last kSomeCalls calls, and of up to as many before them.
+  // The best time of the last kSomeCalls calls, and of up to as many calls
+  // before them.
   class RecentBest {
    public:
     void Add(int64_t sample) {
@@ -101,10 +102,10 @@ class KernelTrial {
   static constexpr int64_t kSomeCalls = 8;
   static constexpr int64_t kRematchCalls = 16;
   static constexpr int64_t kManyCalls = 64;
-  // Shortest total time of a measurement: short calls might all come at a bad
-  // moment.
+  // Shortest total time of a measurement in nanoseconds: short calls might all
+  // come at a bad moment.
   static constexpr int64_t kLeastNs = 2'000'000;
-  // Hundredths of tier 0's time.
+  // Times of a kernel as percentages of tier 0's time.
   static constexpr int64_t kDoubtful = 80;
   static constexpr int64_t kHardly = 103;
   static constexpr int64_t kMuch = 150;

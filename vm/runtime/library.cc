@@ -31,13 +31,13 @@ uint64_t OrderKey(const uint8_t* data, int64_t index, DType type) {
     return static_cast<uint64_t>(tensor::BitsToInteger(bits, type)) ^ kSignBit;
   double value = tensor::BitsToDouble(bits, type);
   if (std::isnan(value)) return UINT64_MAX;
-  if (value == 0) value = 0;  // not -0
+  if (value == 0) value = 0;  // -0 becomes 0
   uint64_t pattern;
   std::memcpy(&pattern, &value, sizeof(pattern));
   return (pattern & kSignBit) != 0 ? ~pattern : pattern ^ kSignBit;
 }
 
-// 0, 1, 2, …
+// Writes 0, 1, 2, … to values.
 Status Enumerate(const LibraryCall& call, std::span<int64_t> values) {
   const auto fill = [&](int64_t begin, int64_t end) {
     std::iota(values.begin() + begin, values.begin() + end, begin);
@@ -55,7 +55,8 @@ Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
     EMBER_RETURN_IF_ERROR(Enumerate(call, order));
     return Sort(call, order, less);
   }
-  // `order` has the best so far, and behind them the next candidates.
+  // The front of `order` has the best elements so far; the next candidates
+  // follow them.
   int64_t kept = 0;
   for (int64_t next = 0; next < n;) {
     EMBER_RETURN_IF_ERROR(CheckInterrupt(call.interrupt));
@@ -147,7 +148,8 @@ Status NonZero(const LibraryCall& call) {
       uint8_t* positions,
       AllocateBytes(call, call.allocated[0], found, sizeof(int64_t)));
   int64_t next = 0;
-  // `next` is checked, because another thread may change the memory meanwhile.
+  // `next` is compared with `found`, because another thread may change the
+  // memory of x meanwhile.
   EMBER_RETURN_IF_ERROR(ForPieces(call, count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end && next < found; ++i) {
       if (!IsZero(x, i, type)) Integers(positions)[next++] = i;
@@ -157,11 +159,11 @@ Status NonZero(const LibraryCall& call) {
   return OkStatus();
 }
 
-// Elements with equal values.
+// A group of elements with equal values.
 struct Group {
-  int64_t first;  // lowest position
+  int64_t first;  // lowest position of the group's elements
   int64_t count;
-  int64_t rank;  // position in the result
+  int64_t rank;  // position of the group in the result
 };
 
 Status Unique(const LibraryCall& call) {
@@ -184,7 +186,8 @@ Status Unique(const LibraryCall& call) {
         for (int64_t i = begin; i < end; ++i) keys[i] = OrderKey(x, i, type);
       }));
   EMBER_RETURN_IF_ERROR(Enumerate(call, {order.begin(), order.end()}));
-  // Negative, 0 or positive: row a is before, equal to or after row b.
+  // Compares rows: negative, 0 or positive if row a is before, equal to or
+  // after row b.
   const auto compare = [&](int64_t a, int64_t b) {
     for (int64_t i = 0; i < width; ++i) {
       const uint64_t left = keys[a * width + i];
@@ -258,7 +261,7 @@ struct Box {
   float area() const { return (bottom - top) * (right - left); }
 };
 
-// Corners may come in any order.
+// Returns the box of four numbers. Corners may come in any order.
 Box ReadBox(const float* raw, bool centered) {
   if (centered) {
     return {raw[1] - raw[3] / 2, raw[0] - raw[2] / 2, raw[1] + raw[3] / 2,
@@ -276,10 +279,10 @@ bool Overlaps(const Box& a, const Box& b, float threshold) {
   return intersection / (a.area() + b.area() - intersection) > threshold;
 }
 
-// Scores of one class of one batch.
+// Working memory for the boxes of one class of one batch.
 struct NonMaxWork {
   Scratch<Box> boxes;
-  Scratch<uint64_t> keys;  // order keys of the scores, the best first
+  Scratch<uint64_t> keys;  // order keys of the scores, the best score first
   Scratch<int64_t> candidates;
   Scratch<int64_t> kept;
 };

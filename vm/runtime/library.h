@@ -21,22 +21,25 @@ struct LibraryMemory {
   uint8_t* data = nullptr;
   int64_t length = 0;
   MemoryBlock* block =
-      // set by the function for memory that it allocates (one reference)
+      // block of the memory that the function allocates (one reference); the
+      // function sets it
       nullptr;
 };
 
-// Operands in the row's order, by kind: integers (i), memory (b and w), then
-// those that the function sets: written integers (I) and allocated memory (B).
+// A call of a library function. Its operands are in the row's order, by kind:
+// integers (i), memory (b and w), then those that the function sets: written
+// integers (I) and allocated memory (B).
 struct LibraryCall {
   std::span<const int64_t> integers;
   std::span<const LibraryMemory> memory;
   std::span<int64_t> written_integers;
   std::span<LibraryMemory> allocated;
   MemoryPool& pool;
-  StringSupport* strings = nullptr;  // null: there are no string functions
-  // Checked about every millisecond, and by string functions before each
-  // string. If it stops a function, the function returns its status. May be
-  // null.
+  // functions on strings; null: there are none
+  StringSupport* strings = nullptr;
+  // Interrupt of the run; may be null. Functions check it about every
+  // millisecond, and string functions before each string. If it stops a
+  // function, the function returns its status.
   const Interrupt* interrupt = nullptr;
   // Limit of the work that operands refer to, such as the texts of strings. The
   // caller counts the work of operands themselves and of results. Null: there
@@ -46,7 +49,8 @@ struct LibraryCall {
 
 inline constexpr int kMaxLibraryOperands = 16;
 
-// Unimplemented for a string function if there are no string functions.
+// Calls a library function. Unimplemented for a string function if there are no
+// string functions.
 Status CallLibrary(LibraryFunction function, const LibraryCall& call);
 
 }  // namespace ember::vm

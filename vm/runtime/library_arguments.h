@@ -13,7 +13,7 @@
 namespace ember::vm {
 
 Status Expect(bool holds, const char* expected, int64_t found);
-// Reads the number of a DType.
+// Returns the DType with this number, or an error.
 StatusOr<DType> ReadType(int64_t raw);
 // Returns the product of sizes, which must not be negative.
 StatusOr<int64_t> Product(std::initializer_list<int64_t> sizes);

@@ -26,7 +26,8 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
   LibraryMemory memory[kMaxLibraryOperands];
   LibraryMemory allocated[kMaxLibraryOperands];
   std::vector<HostAccess> accesses;
-  size_t counts[4] = {0, 0, 0, 0};  // i, b and w, I, B
+  // number of operands by kind: i, b and w, I, B
+  size_t counts[4] = {0, 0, 0, 0};
   int64_t work = 0;
   for (size_t i = 0; i < info.operands.size(); ++i) {
     const char kind = info.operands[i];

@@ -14,16 +14,18 @@
 
 namespace ember::vm {
 
-// All objects belong to the session.
+// The instruction and the session's objects that it uses. All objects belong to
+// the session.
 struct LibraryInstruction {
   const ProgramInstruction& instruction;
-  const uint32_t* operands;  // registers, in the order of the function's row
+  // register numbers, in the order of the function's row
+  const uint32_t* operands;
   int64_t* integers;
   MemoryReference* buffers;
   InstructionPlace place;
   RunMemory& memory;
   RunLimits& limits;
-  StringSupport* strings;  // null: there are no string functions
+  StringSupport* strings;  // functions on strings; null: there are none
   const Interrupt& interrupt;
 };
 

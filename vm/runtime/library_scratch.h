@@ -3,7 +3,7 @@
 //   Scratch<int64_t> order(call.pool);
 //   EMBER_RETURN_IF_ERROR(order.Resize(count));
 //
-// Internal to them. Not thread-safe.
+// Internal to library functions. Not thread-safe.
 #ifndef EMBER_VM_RUNTIME_LIBRARY_SCRATCH_H_
 #define EMBER_VM_RUNTIME_LIBRARY_SCRATCH_H_
 
@@ -29,7 +29,8 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  // Elements keep their values; new ones are unspecified.
+  // Changes the number of elements. Elements keep their values; new ones are
+  // unspecified.
   Status Resize(int64_t size) {
     if (size <= capacity_) {
       size_ = size;

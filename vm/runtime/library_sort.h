@@ -22,8 +22,8 @@
 
 namespace ember::vm {
 
-// Elements that are processed or sorted between two checks of the interrupt:
-// about a millisecond.
+// Number of elements that are processed or sorted between two checks of the
+// interrupt. They take about a millisecond.
 inline constexpr int64_t kAtOnce = 1 << 14;
 
 // Returns the status of an interrupt, which may be null.

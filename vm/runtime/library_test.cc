@@ -59,7 +59,7 @@ constexpr int64_t kU8 = static_cast<int64_t>(DType::kU8);
 const float kNan = std::nanf("");
 
 TEST_F(LibraryTest, TopKAlongAnAxis) {
-  std::vector<float> x = {1, 9, 5, 2, 5, -7, 3, 9};  // [1, 4, 2]
+  std::vector<float> x = {1, 9, 5, 2, 5, -7, 3, 9};  // row 0 of [1, 4, 2]
   std::vector<float> values(4);
   std::vector<int64_t> indices(4);
   Memory(x);
@@ -232,8 +232,8 @@ TEST_F(LibraryTest, CancelEndsThem) {
   EXPECT_EQ(
       Call(LibraryFunction::kNonMaxSuppression, {1, 1, 1, 3, 0}, 1, 1).code(),
       StatusCode::kCancelled);
-  // The interrupt ends it although no score is above the threshold, so that
-  // there is nothing to sort.
+  // The interrupt ends the function although no score is above the threshold,
+  // so that there is nothing to sort.
   thresholds[1] = 1;
   EXPECT_EQ(
       Call(LibraryFunction::kNonMaxSuppression, {1, 1, 1, 3, 0}, 1, 1).code(),
@@ -249,7 +249,7 @@ TEST_F(LibraryTest, CancelEndsWhatIsWrittenForRows) {
   constexpr int64_t kRows = 1 << 20;
   EXPECT_EQ(Call(LibraryFunction::kUnique, {kF32, kRows, 0, 1}, 1, 4).code(),
             StatusCode::kCancelled);
-  // The rows' numbers were not written.
+  // The numbers of the rows were not written.
   for (int i = 0; i < 4; ++i) {
     MemoryBlock* const block = *pool_.Acquire(kRows * 8);
     EXPECT_EQ(reinterpret_cast<const int64_t*>(block->data())[kRows - 1], 0);

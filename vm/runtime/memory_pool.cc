@@ -12,7 +12,7 @@ namespace {
 
 // Each power of two is divided into four size classes, so at most a fifth of a
 // block is wasted.
-constexpr int kSmallestShift = 8;  // 256 bytes
+constexpr int kSmallestShift = 8;  // the smallest size class is 256 bytes
 constexpr int kClassCount = (63 - kSmallestShift) * 4;
 
 int64_t ClassBytes(int size_class) {
@@ -20,11 +20,13 @@ int64_t ClassBytes(int size_class) {
   return base + base / 4 * (size_class % 4);
 }
 
-// Returns -1 for sizes above the largest class.
+// Returns the size class of blocks of that many bytes; -1 for sizes above the
+// largest class.
 int SizeClass(int64_t bytes) {
   if (bytes <= int64_t{1} << kSmallestShift) return 0;
   const int shift =
-      std::bit_width(static_cast<uint64_t>(bytes - 1)) - 1;  // floor of the log
+      // floor of the logarithm to base 2
+      std::bit_width(static_cast<uint64_t>(bytes - 1)) - 1;
   int size_class = (shift - kSmallestShift) * 4;
   while (size_class < kClassCount && ClassBytes(size_class) < bytes)
     ++size_class;

@@ -61,14 +61,14 @@ class MemoryBlock {
   MemoryPool* pool_ = nullptr;
   std::unique_ptr<hal::Buffer> buffer_;
   int size_class_ = 0;
-  int64_t number_ = 0;    // in order of creation
+  int64_t number_ = 0;    // number of the block in the order of creation
   bool is_idle_ = false;  // guarded by the pool's mutex
 };
 
 class MemoryPool final : public MemoryBudget {
  public:
-  // limit: bytes of all blocks and charges; 0: none. source: null: the device's
-  // host-visible memory.
+  // Makes an empty pool. limit: largest number of bytes of all blocks and
+  // charges; 0: none. source: null: the device's host-visible memory.
   MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit,
              std::shared_ptr<MemorySource> source = nullptr);
   ~MemoryPool() override;
@@ -76,12 +76,12 @@ class MemoryPool final : public MemoryBudget {
   // Returns a block of at least `bytes`, 64-byte aligned, with one reference.
   // Its contents are zero or old.
   StatusOr<MemoryBlock*> Acquire(int64_t bytes);
-  // Counts memory from elsewhere against the limit.
+  // Counts memory that was allocated elsewhere against the limit.
   Status Charge(int64_t bytes) override;
   void Discharge(int64_t bytes) override;
 
-  // From now on idle blocks are used in the order of their creation, so that a
-  // program that runs again gets the same blocks as the last time.
+  // After this call idle blocks are used in the order of their creation, so
+  // that a program that runs again gets the same blocks as the last time.
   void OrderIdleBlocks();
   // Frees idle blocks if they have more than `most` bytes.
   void FreeIdle(int64_t most);
@@ -93,7 +93,7 @@ class MemoryPool final : public MemoryBudget {
  private:
   friend class MemoryBlock;
   void GiveBack(MemoryBlock* block);
-  // The caller of these holds mutex_.
+  // The caller of these functions holds mutex_.
   Status Reserve(int64_t bytes);
   void FreeIdleBlocks();
 
@@ -108,7 +108,8 @@ class MemoryPool final : public MemoryBudget {
   std::vector<std::vector<MemoryBlock*>> idle_;  // idle blocks by size class
 };
 
-// Takes over one reference; the pool lives at least as long as the result.
+// Returns the block's memory as a shared pointer, which takes over one
+// reference. The pool lives at least as long as the result.
 std::shared_ptr<void> Share(std::shared_ptr<MemoryPool> pool,
                             MemoryBlock* block);
 

@@ -11,7 +11,7 @@
 
 namespace ember::vm {
 
-// block is null if the memory outlives the run.
+// An address and its block. block is null if the memory outlives the run.
 struct MemoryReference {
   uint8_t* data = nullptr;
   int64_t length = 0;

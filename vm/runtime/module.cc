@@ -16,7 +16,8 @@
 namespace ember::vm {
 namespace {
 
-// Constants from a compiler may have any address.
+// Copies a constant's bytes if they are not aligned: constants from a compiler
+// may have any address.
 Status Align(Constant& constant) {
   const size_t size = constant.data.size();
   if (size == 0 ||

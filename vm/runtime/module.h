@@ -25,10 +25,11 @@ namespace ember::vm {
 
 class Module {
  public:
-  // Maps the file and loads it; constants are not copied.
+  // Maps the file and loads the module; constants are not copied.
   static StatusOr<std::shared_ptr<const Module>> Load(
       const std::string& path, const ReaderOptions& options = {});
-  // Loads from memory that `owner` keeps alive (null: it outlives the module).
+  // Loads a module from memory that `owner` keeps alive (null: the memory
+  // outlives the module).
   static StatusOr<std::shared_ptr<const Module>> Load(
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
       const ReaderOptions& options = {});
@@ -65,8 +66,8 @@ class Module {
   int64_t arena_bytes_ = 0;
 };
 
-// Returns "2x?x8xf32"; with names of symbols "NxCx8xf32"; with a logical type
-// "3xu8 as f8e4m3fn".
+// Returns the text of a signature, such as "2x?x8xf32"; with names of symbols
+// "NxCx8xf32"; with a logical type "3xu8 as f8e4m3fn".
 std::string SignatureText(const Program& program,
                           const TensorSignature& signature);
 

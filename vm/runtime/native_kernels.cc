@@ -82,10 +82,11 @@ Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
 
 // Kernels of one target, from any source.
 struct Source {
-  std::string name;  // for messages
+  std::string name;  // name of the source, for messages
   std::string target;
   NativeParts parts;
-  std::shared_ptr<const void> owner;  // null: the bytes stay valid
+  // object that keeps the bytes alive; null: they stay valid
+  std::shared_ptr<const void> owner;
   // True if the code runs in place. Otherwise it is copied to memory that can
   // be made executable.
   bool is_linked = false;
@@ -140,8 +141,9 @@ StatusOr<std::vector<PhaseFunction>> FunctionsOf(const KernelCode& code) {
   return functions;
 }
 
-// Reads constants that a kernel reads in place and as a whole. A dispatch of
-// fewer points looks up only a part of a table, which may be large.
+// Reads the constants that a kernel reads in place and as a whole, so that
+// their pages are in memory. A dispatch of fewer points looks up only a part of
+// a table, which may be large.
 void ReadWhatIsRead(const KernelRequest& request) {
   const tensor::Dispatch& dispatch = *request.dispatch;
   if (!dispatch.parameters.empty()) return;

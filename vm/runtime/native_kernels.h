@@ -50,8 +50,8 @@ struct NativeReport {
   size_t all_dispatches = 0;
   // One line for each refused section or kernel, with the reason.
   std::vector<std::string> refused;
-  // kCancelled if NativeOptions::progress stopped it; some kernels may be
-  // installed.
+  // kCancelled if NativeOptions::progress stopped the installation; some
+  // kernels may be installed.
   Status status;
 
   // Returns "native kernels for 12 of 14 dispatches
@@ -60,10 +60,11 @@ struct NativeReport {
 };
 
 struct NativeOptions {
-  // If not null, module and overlays are used only as far as this key signed
-  // them (vm/format/module_signature.h). Used during the call.
+  // Key that must have signed the module and its overlays
+  // (vm/format/module_signature.h). Sections without its signature are refused.
+  // Used during the call. Null: signatures do not matter.
   const Ed25519Key* key = nullptr;
-  // False: sections of the module are ignored.
+  // True: sections of the module are used. False: they are ignored.
   bool uses_module = true;
   // Overlays of this module; those of another one are refused. Their bytes stay
   // in use.

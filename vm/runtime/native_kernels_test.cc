@@ -36,13 +36,15 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Functions that return 0, and 1. kCopies: copies 16 bytes of buffer 3 to
-// buffer 2 and returns 0; at offset 32 is a function that returns 1.
+// Machine code of functions. kReturns0 and kReturns1 return 0 and 1. kCopies:
+// copies 16 bytes of buffer 3 to buffer 2 and returns 0; at offset 32 is a
+// function that returns 1.
 #if defined(__x86_64__)
 constexpr const char* kCopies =
     "488b4618488b56100f10000f110231c0c3909090909090909090909090909090"
     "b801000000c39090";
-constexpr const char* kBaseline = "+v2";  // feature that all of them have
+// feature that all of these processors have
+constexpr const char* kBaseline = "+v2";
 constexpr const char* kReturns0 = "31c0c390";
 constexpr const char* kReturns1 = "b801000000c39090";
 #elif defined(__aarch64__)
@@ -117,7 +119,7 @@ NativeSection SectionOf(const std::string& target, std::string bytes) {
 std::shared_ptr<const Module> ModuleWith(std::vector<NativeSection> natives) {
   ModuleDefinition definition = SampleNamed("static");
   definition.natives = std::move(natives);
-  // The module goes through a file's bytes.
+  // The module is written to bytes of a file and read from them.
   auto bytes = SerializeModule(definition);
   EXPECT_TRUE(bytes.ok()) << bytes.status().ToString();
   auto owner = std::make_shared<std::vector<uint8_t>>(*std::move(bytes));
@@ -230,7 +232,7 @@ TEST(NativeKernelsTest, KernelsThatDoNotFitAreRefused) {
   none.dispatch = 2;
   EXPECT_THAT(RunWith({Section({none})}).report.refused[0],
               HasSubstr("expected a dispatch below 2, found 2"));
-  // A kernel for other constants is for other sites.
+  // A kernel that was made for other constants is not used.
   NativeKernel other = Gemm();
   other.constants[1].offset = 4;
   EXPECT_THAT(RunWith({Section({other})}).result, kRight);
@@ -255,8 +257,8 @@ TEST(NativeKernelsTest, DamagedSectionsAreRefused) {
                           "none (vm-sign makes one)"));
 }
 
-// Its prologue fails, so a successful run shows that the packed weights came
-// from the file.
+// The prologue of this kernel fails, so a successful run shows that the packed
+// weights came from the file.
 constexpr const char* kPackedGemm = R"(kernel "gemm" for "any" {
   tier 2
   %0: i64 = constant 2
@@ -283,7 +285,7 @@ TEST(NativeKernelsTest, WeightsPackedBeforeAreUsedAsTheyAre) {
   const Outcome outcome = RunWith({Section({kernel})});
   EXPECT_THAT(outcome.report.refused, ElementsAre());
   EXPECT_EQ(outcome.report.dispatches, 1u);
-  // Tier 0 adds the bias.
+  // The result has the bias, which tier 0 adds.
   EXPECT_THAT(outcome.result, ElementsAre(1.125f, 0, 3.125f, 3.5f));
   // Packed weights must have exactly the bytes that the image declares.
   for (const size_t size : {size_t{0}, size_t{8}, size_t{15}}) {
@@ -485,7 +487,7 @@ TEST(NativeKernelsTest, FunctionsOfTheProgramAreCalled) {
   Tensor input = *Tensor::Allocate(DType::kF32, {2, 3});
   std::vector<Tensor> results;
   ASSERT_TRUE(session->Run(std::span(&input, 1), &results).ok());
-  // Tier 0 adds the bias.
+  // The result has the bias, which tier 0 adds.
   EXPECT_THAT(results[0].elements<float>(),
               ElementsAre(9.125f, 8.5f, 9.125f, 8.5f));
 }
@@ -507,7 +509,7 @@ TEST(NativeKernelsTest, FunctionsThatAreMissingAreRefused) {
 }
 
 Overlay OverlayOf(const ModuleDefinition& module, NativeSection section) {
-  // The overlay goes through a file's bytes.
+  // The overlay is written to bytes of a file and read from them.
   Overlay overlay;
   overlay.module = IdentityOf(module);
   overlay.section = std::move(section);

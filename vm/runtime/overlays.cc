@@ -24,7 +24,8 @@ std::vector<std::string> FindOverlayFiles(const std::string& module_path) {
   const std::string folder =
       slash == std::string::npos ? "." : module_path.substr(0, slash + 1);
   std::string prefix = module_path.substr(name_begin);
-  // "model.vmfb" and "model" have the same overlays.
+  // Ending that is dropped from the module's name: "model.vmfb" and "model"
+  // have the same overlays.
   constexpr std::string_view kEnding = ".vmfb";
   if (prefix.ends_with(kEnding)) prefix.resize(prefix.size() - kEnding.size());
   prefix += '.';

@@ -18,10 +18,12 @@
 
 namespace ember::vm {
 
-// Returns paths, sorted by name; at most 64. Only the folder is read.
+// Returns the paths of a module's overlay files, sorted by name; at most 64.
+// Only the module's folder is read.
 std::vector<std::string> FindOverlayFiles(const std::string& module_path);
 
-// Maps those that can be read; `problems` gets a line for each of the others.
+// Maps the overlay files that can be read; `problems` gets a line for each of
+// the others.
 std::vector<Overlay> FindOverlays(const std::string& module_path,
                                   std::vector<std::string>* problems);
 

@@ -98,7 +98,7 @@ TEST(OverlaysTest, SignaturesAreOfHeaderTargetAndSection) {
   const std::string target = "x86_64-linux+v4";
   auto room = MakeRoomForSignature(MakeFile(target));
   ASSERT_TRUE(room.ok()) << room.status().ToString();
-  // A second call gives the same file.
+  // A second call of MakeRoomForSignature returns the same file.
   EXPECT_EQ(*MakeRoomForSignature(*room), *room);
   const Overlay overlay = *InMemory(*room).Read();
   const Ed25519Key key = {};
@@ -110,13 +110,14 @@ TEST(OverlaysTest, SignaturesAreOfHeaderTargetAndSection) {
               HasSubstr("found another's"));
   const Sha512Digest digest = SignedDigest(overlay);
   std::string changed = *room;
-  changed[sizeof(OverlayHeader) + 100] ^= 1;  // a byte of the section
+  changed[sizeof(OverlayHeader) + 100] ^= 1;  // changes a byte of the section
   EXPECT_NE(SignedDigest(*InMemory(changed).Read()), digest);
   changed = *MakeRoomForSignature(MakeFile("x86_64-linux+v3"));
   EXPECT_NE(SignedDigest(*InMemory(changed).Read()), digest);
 }
 
-// Kernels are bound to this identity.
+// The identity depends on everything that a module's results depend on, because
+// kernels are bound to it.
 TEST(ModuleIdentityTest, IsOfAllThatAModuleComputesBy) {
   const ModuleDefinition module = SampleNamed("static");
   const ModuleIdentity identity = IdentityOf(module);

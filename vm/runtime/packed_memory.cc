@@ -12,12 +12,13 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kLargePage = int64_t{2} << 20;
-// Bytes of a block. The system reserves only addresses until pages are touched.
+// Number of bytes of a block. The system reserves only addresses until pages
+// are touched.
 constexpr int64_t kBlock = int64_t{64} << 20;
 
 class Block {
  public:
-  // Null if the system has no room.
+  // Maps a block of that many bytes. Null if the system has no room.
   static std::shared_ptr<Block> Map(int64_t bytes) {
     // The size includes room to begin at a large page.
     const size_t size =
@@ -32,7 +33,7 @@ class Block {
   Block& operator=(const Block&) = delete;
   ~Block() { munmap(mapped_, size_); }
 
-  // Null if it is full.
+  // Takes bytes from the block. Null if the block is full.
   void* Take(int64_t bytes) {
     if (bytes > end_ - next_) return nullptr;
     void* const memory = reinterpret_cast<void*>(next_);
@@ -67,7 +68,8 @@ struct Current {
 }  // namespace
 
 std::shared_ptr<void> AllocatePacked(int64_t bytes) {
-  // Never destroyed: kernels may be built until the process ends.
+  // The object is never destroyed, because kernels may be built until the
+  // process ends.
   static Current& current = *new Current;
   const std::lock_guard<std::mutex> lock(current.mutex);
   std::shared_ptr<Block> block = current.block.lock();

@@ -22,23 +22,24 @@ namespace ember::vm {
 struct PlanEntry {
   std::vector<int64_t> parameters;
   // Null while a kernel runs the calls: the plan's copies of packed constants
-  // would only take memory, and making it would take time. PlanCache::Restore
-  // makes it.
+  // would only take memory, and making the plan would take time.
+  // PlanCache::Restore makes it.
   std::unique_ptr<Plan> plan;
-  std::vector<int64_t> required_bytes;  // per input and output
-  std::vector<bool> overwrites;         // see PlanFacts::overwrites
-  int64_t points = 0;                   // points that a call evaluates
+  // bytes that each input and output must have
+  std::vector<int64_t> required_bytes;
+  std::vector<bool> overwrites;  // see PlanFacts::overwrites
+  int64_t points = 0;            // points that a call evaluates
   uint64_t last_use = 0;
   int64_t calls = 0;
   int requested_tier = 0;
-  // The kernel to use, null for tier 0. It was chosen when the slot's kernels
-  // were `seen`.
+  // The kernel to use; null: tier 0. It was chosen when the slot's kernels were
+  // `seen`.
   const Kernel* kernel = nullptr;
   int kernel_tier = 0;
   // True if the kernel's results may be used: a call of it was checked, or
   // needs no check.
   bool is_checked = true;
-  int checks = 0;  // inconclusive ones
+  int checks = 0;  // number of inconclusive checks of the kernel
   const KernelSlot::Kernels* seen = nullptr;
   KernelTrial trial;
   // True if no decision depends on further measurements until the slot's
@@ -48,7 +49,7 @@ struct PlanEntry {
 
 class PlanCache {
  public:
-  // The dispatch and the interpreter outlive this.
+  // Makes an empty cache. The dispatch and the interpreter outlive it.
   PlanCache(const tensor::Dispatch& dispatch, const Interpreter& interpreter,
             Plan::Options options, int capacity)
       : dispatch_(dispatch),

@@ -38,7 +38,7 @@ std::vector<T> Values(const Tensor& tensor) {
   return {elements.begin(), elements.end()};
 }
 
-// Inputs of the sample "calls".
+// Returns the inputs of the sample "calls".
 std::vector<Tensor> LoopInputs(const std::vector<float>& x, uint8_t count) {
   return {Floats(x), MakeTensor<uint8_t>(DType::kU8, {3}, {9, 9, count})};
 }
@@ -196,7 +196,7 @@ program same<N>[N](x: f32[N]) -> (y: f32[N]) {
 }
 )"),
             (std::vector<float>{2, 4}));
-  // The same for memory of the caller's arena that is returned as a result.
+  // Memory of the caller's arena that is returned as a result is copied, too.
   EXPECT_EQ(RunFloats(R"(
   b3 = arena 64
   dispatch @double(i0; b0 -> b3)
@@ -351,7 +351,8 @@ TEST(LoopInstructionTest, StoresIntegers) {
 }
 
 TEST(LoopInstructionTest, AppendsToWhatItOwnsAndCopiesTheRest) {
-  // b2 holds 4 bytes of x, then both elements of c, in memory of its own.
+  // Returns the result of appending: b2 holds 4 bytes of x, then both elements
+  // of c, in memory of its own.
   const auto append = [](const std::string& accumulator) {
     return RunFloats(accumulator + R"(
   i4 = integer 4
@@ -410,7 +411,7 @@ L9:
   b4 = view b2, i7, 0
   i2 = load_integer b3, u32, 4
 )"),
-            0x40000000);  // 2.0f
+            0x40000000);  // the bits of 2.0f
 }
 
 TEST(LoopInstructionTest, AppendChecksLengths) {

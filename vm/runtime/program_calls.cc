@@ -117,7 +117,8 @@ Status ProgramRunner::ResolveStrings(const TensorSignature& signature,
 
 Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
   const TensorSignature& signature = frame_->program->results[in.a];
-  result.memory.reset();  // memory that the caller dropped may be reused
+  // dropped first, so that memory which the caller dropped may be reused
+  result.memory.reset();
   result.dims.resize(signature.dims.size());
   ReadResultDims(in, result.dims);
   EMBER_RETURN_IF_ERROR(symbols_.CheckResult(signature, result.dims));

@@ -19,7 +19,8 @@ StatusOr<MemoryBlock*> ProgramRunner::Acquire(const ProgramInstruction& in,
 }
 
 Status ProgramRunner::Allocate(const ProgramInstruction& in) {
-  SetBuffer(in.a, {});  // dropped first, so that a loop can reuse its memory
+  // the old reference is dropped first, so that a loop can reuse its memory
+  SetBuffer(in.a, {});
   const int64_t bytes = integers_[in.b];
   // Near the limit of memory each block may come from the system, which takes
   // time.
@@ -97,8 +98,8 @@ Status ProgramRunner::LoadInteger(const ProgramInstruction& in) {
 Status ProgramRunner::StoreInteger(const ProgramInstruction& in) {
   const MemoryReference& memory = buffers_[in.a];
   EMBER_RETURN_IF_ERROR(CheckRange(in, sizeof(int64_t), in.immediate, memory));
-  // Scattered writes take longer to record the more there are, so they count as
-  // work.
+  // Writes at scattered places make the record of written ranges slow, so they
+  // count as work.
   EMBER_RETURN_IF_ERROR(limits_.TakeCopy(*frame_->program, sizeof(int64_t)));
   const MemoryReference place = {memory.data + in.immediate, sizeof(int64_t),
                                  memory.block};
@@ -115,7 +116,8 @@ Status ProgramRunner::Append(const ProgramInstruction& in) {
   const int64_t added = integers_[in.immediate];
   EMBER_RETURN_IF_ERROR(CheckRange(in, used, 0, whole));
   EMBER_RETURN_IF_ERROR(CheckRange(in, added, 0, piece));
-  const int64_t total = used + added;  // both are lengths of memory
+  // no overflow, because both are lengths of memory
+  const int64_t total = used + added;
   const bool own = whole.block != nullptr && whole.block->unique();
   const int64_t room =
       own ? whole.block->data() + whole.block->capacity() - whole.data : 0;

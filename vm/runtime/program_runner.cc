@@ -14,10 +14,11 @@
 namespace ember::vm {
 namespace {
 
-// The memory of empty tensors.
+// Memory that tensors without elements point to.
 alignas(kMemoryAlignment) uint8_t empty_memory[kMemoryAlignment];
 
-// Returns -1 unless all dims are declared.
+// Returns the bytes of a tensor of this signature; -1 unless all dims are
+// numbers.
 int64_t DeclaredBytes(const TensorSignature& signature) {
   for (int64_t dim : signature.dims) {
     if (dim < 0) return -1;
@@ -221,7 +222,8 @@ Status ProgramRunner::Run(std::span<const Tensor> inputs,
   if (!kept.ok()) status = std::move(kept);
   status = WithNodes(std::move(status), module_->definition());
   if (device_ != nullptr) status = EndOnDevice(std::move(status), *results);
-  // After an interrupt the last dispatches may have been skipped.
+  // An interrupt makes the run fail even if the program ended, because the last
+  // dispatches may have been skipped.
   if (status.ok() && interrupt_.ShouldStop()) status = interrupt_.status();
   // Errors in a called program name that program.
   if (!status.ok() && frame_ != &entry) {
@@ -230,7 +232,7 @@ Status ProgramRunner::Run(std::span<const Tensor> inputs,
       status = status.WithContext(where);
   }
   for (; frame_ != nullptr; frame_ = frame_->caller) DropRegisters(*frame_);
-  Drop(entry.inputs);  // copies of those that were not aligned
+  Drop(entry.inputs);  // drops copies of the inputs that were not aligned
   memory_.EndRun(status.ok(), input_dims_);
   return status;
 }
@@ -294,14 +296,16 @@ bool ProgramRunner::PassesKeptCalls(
     case ProgramOpcode::kLess:
     case ProgramOpcode::kEqual:
     case ProgramOpcode::kMove:
-    case ProgramOpcode::kDispatch:  // compares memory
+    // a dispatch compares its memory with that of kept calls
+    case ProgramOpcode::kDispatch:
       return true;
     case ProgramOpcode::kInputBuffer:
     case ProgramOpcode::kConstantBuffer:
     case ProgramOpcode::kArena:
     case ProgramOpcode::kAllocate:
     case ProgramOpcode::kView:
-      // Otherwise the register's block may be freed.
+      // True if the register has no block. Otherwise overwriting the register
+      // may free the block.
       return buffers_[instruction.a].block == nullptr;
     case ProgramOpcode::kCheckEqual:
     case ProgramOpcode::kCheckTrue:
@@ -322,8 +326,8 @@ bool ProgramRunner::PassesKeptCalls(
   return false;
 }
 
-// The verifier has checked all numbers. Lengths, overflow and limits are
-// checked here.
+// Runs the programs until the entry program returns. The verifier has checked
+// all numbers. Lengths, overflow and limits are checked here.
 Status ProgramRunner::Execute(std::vector<Tensor>& results) {
   const ProgramInstruction* begin = frame_->code.data();
   const ProgramInstruction* pc = begin;

@@ -34,17 +34,19 @@ struct Frame {
   std::vector<ProgramInstruction> code;
   std::vector<int64_t> integers;
   std::vector<MemoryReference> buffers;
-  // Memory of the caller, which does not change it during the call.
+  // The program's inputs: memory of the caller, which does not change it during
+  // the call.
   std::vector<MemoryReference> inputs;
   // For called programs: the results that were set so far, the operand list of
   // each, and the values of the operands when it was set.
   std::vector<MemoryReference> results;
   std::vector<uint32_t> result_lists;
-  std::vector<int64_t> result_dims;  // indexed by position in the operand lists
-  std::vector<int64_t> result_bytes;  // -1 unless all dims are declared
+  std::vector<int64_t> result_dims;  // values by position in the operand lists
+  // bytes of each result; -1 unless all dims are declared
+  std::vector<int64_t> result_bytes;
   uint8_t* arena = nullptr;
-  // While it runs: the calling frame, and the instruction of the call. Null:
-  // the host called.
+  // While the program runs: the calling frame, and the instruction of the call.
+  // Null: the host called.
   Frame* caller = nullptr;
   const ProgramInstruction* call = nullptr;
 };
@@ -89,7 +91,7 @@ class ProgramRunner final : public Session {
   StatusOr<std::unique_ptr<DispatchRunner>> MakeDispatchRunner();
   // Refuses modules that need strings if there is no support for them.
   Status MakeStrings();
-  // Sets the addresses of the inputs; copies those that are not aligned.
+  // Sets the addresses of the inputs. Inputs that are not aligned are copied.
   Status BindInputs(std::span<const Tensor> inputs);
   Status BindInput(const Tensor& input, MemoryReference& reference);
   // Sets the handles of an input's strings.
@@ -104,7 +106,8 @@ class ProgramRunner final : public Session {
     integers_ = frame.integers.data();
     buffers_ = frame.buffers.data();
   }
-  // Starts the called program's frame; ReturnToCaller ends the current one.
+  // CallProgram starts the called program's frame; ReturnToCaller ends the
+  // current frame.
   void CallProgram(const ProgramInstruction& instruction);
   void ReturnToCaller();
   static void Drop(std::vector<MemoryReference>& references);
@@ -139,7 +142,8 @@ class ProgramRunner final : public Session {
   Status Allocate(const ProgramInstruction& instruction);
   Status Append(const ProgramInstruction& instruction);
 
-  // Results, and calls of library functions (program_calls.cc).
+  // Instructions for results, and for calls of library functions
+  // (program_calls.cc).
   void ReadResultDims(const ProgramInstruction& instruction,
                       std::span<int64_t> dims) const;
   StatusOr<int64_t> ResultBytes(const ProgramInstruction& instruction,
@@ -156,21 +160,21 @@ class ProgramRunner final : public Session {
                     std::memory_order_relaxed);
   }
 
-  // Ends the run on a device. Only with device_.
+  // Ends the run on a device. Call it only if device_ is not null.
   Status EndOnDevice(Status status, std::vector<Tensor>& results);
 
   const std::shared_ptr<const Module> module_;
   const SessionOptions options_;
   Interrupt interrupt_;
   InterruptibleRunner runner_;
-  // Null: the device is the host.
+  // Support for the session's device. Null: the device is the host.
   const std::shared_ptr<DeviceSupport> device_;
   RunLimits limits_;
   RunMemory memory_;
   ResultPlaces places_;
   std::unique_ptr<DispatchRunner> dispatches_;
   std::unique_ptr<StringSupport> strings_;
-  std::unique_ptr<Frame[]> frames_;  // by program
+  std::unique_ptr<Frame[]> frames_;  // one frame for each program
   SymbolValues symbols_;
 
   // The current frame and its registers.

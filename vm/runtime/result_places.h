@@ -22,10 +22,10 @@ namespace ember::vm {
 
 class ResultPlaces {
  public:
-  // The module outlives this.
+  // Makes an object without places. The module outlives it.
   explicit ResultPlaces(const Module& module) : module_(module) {}
 
-  // Does what Session::PlaceResults does.
+  // Sets the places, as Session::PlaceResults describes.
   Status Set(std::vector<ResultPlace> places);
   // Checks that the places do not overlap the inputs: a dispatch may read an
   // input after the result has been written.
@@ -40,7 +40,7 @@ class ResultPlaces {
 
  private:
   const Module& module_;
-  std::vector<ResultPlace> places_;  // indexed by result, or empty
+  std::vector<ResultPlace> places_;  // places by result; or empty
 };
 
 }  // namespace ember::vm

@@ -12,11 +12,11 @@
 namespace ember::vm {
 namespace {
 
-// Largest length of a text. Longer ones are not readable, and a module could
-// double an expression at every instruction.
+// Largest number of bytes of a text. Longer ones are not readable, and a module
+// could double an expression at every instruction.
 constexpr size_t kLongestText = 100;
-// Largest number of instructions and operands of calls that are evaluated, some
-// milliseconds. Extents beyond it are unknown.
+// Largest number of instructions and operands of calls that are evaluated; they
+// take some milliseconds. Extents that need more are unknown.
 constexpr int64_t kMaxSteps = int64_t{1} << 20;
 
 // The precedence of the outermost operator of a text.
@@ -25,7 +25,8 @@ enum class Binding : uint8_t { kSum, kProduct, kWhole };
 struct Value {
   bool is_number = false;
   int64_t number = 0;
-  std::string text;  // empty and no number: not known
+  // the expression; empty, and no number: the value is not known
+  std::string text;
   Binding binding = Binding::kWhole;
 
   static Value Number(int64_t number) {
@@ -113,7 +114,7 @@ class Walker {
 
  private:
   Value DimOf(const TensorSignature& signature, size_t dim) const;
-  // Evaluates a = b op c.
+  // Evaluates an instruction of the form a = b op c.
   template <ProgramOpcode opcode>
   Status Compute(const ProgramInstruction& in, size_t index);
   // Evaluates a call and returns the number of its operands.
@@ -168,7 +169,7 @@ int64_t Walker::Call(const ProgramInstruction& in) {
     arguments.push_back(integers_[parameters[i]]);
   auto looked_at = static_cast<int64_t>(arguments.size());
   for (const TensorSignature& result : called.results) {
-    ++operand;  // its memory
+    ++operand;  // skips the operand for the result's memory
     for (const int64_t declared : result.dims) {
       looked_at += 1 + static_cast<int64_t>(arguments.size());
       Value& dim = integers_[*operand++];

@@ -26,17 +26,18 @@ namespace ember::vm {
 // or if the expression has more than 100 bytes. Expressions: + - * // % min
 // max, with floor division and its remainder.
 struct ExtentValue {
-  int64_t number = -1;  // -1: not known
-  std::string text;     // digits if it is a number
+  int64_t number = -1;  // the extent, if it is a number; -1: it is not
+  std::string text;     // the expression; digits if the extent is a number
 };
 
 using ResultExtents = std::vector<std::vector<ExtentValue>>;
 
-// Returns extents by result and dim. shapes: one per input.
+// Returns the extents of the results, by result and dim. shapes: one per input.
 StatusOr<ResultExtents> ResultShapes(
     const Module& module, std::span<const std::vector<int64_t>> shapes);
 
-// Does the same for inputs whose symbols may have any value.
+// Returns the extents of the results for inputs whose symbols may have any
+// value.
 ResultExtents DescribeResults(const Module& module);
 
 }  // namespace ember::vm

@@ -89,7 +89,7 @@ TEST(ResultShapesTest, ALoopOverNumbersIsFollowed) {
   EXPECT_EQ(Texts(*ResultShapes(*module, {{{9, 4}}})), "[9, 4]");
 }
 
-// The errors are those of a run.
+// The function returns the errors that a run would return.
 TEST(ResultShapesTest, ErrorsAreThoseOfARun) {
   const auto module = *Module::FromDefinition(SampleNamed("loop"));
   const auto session = *Session::Create(

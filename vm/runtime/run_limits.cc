@@ -8,7 +8,8 @@
 namespace ember::vm {
 namespace {
 
-// Returns INT64_MAX if there is no limit.
+// Returns the limit that an option sets; `otherwise` if the option is 0.
+// INT64_MAX if there is no limit.
 int64_t LimitOf(int64_t option, int64_t otherwise) {
   if (option < 0) return INT64_MAX;
   return option > 0 ? option : otherwise;
@@ -27,8 +28,8 @@ void RunLimits::Start() {
   work_left_ = work_limit_;
   steps_left_ = step_limit_;
   int64_t deadline = 0;
-  // Larger values have no deadline either, because int64 nanoseconds could not
-  // represent it.
+  // Largest time with a deadline. For a longer one int64 nanoseconds could not
+  // represent the deadline.
   constexpr double kMaxSeconds = 1e9;
   if (max_seconds_ > 0 && max_seconds_ < kMaxSeconds)
     deadline = SteadyNanoseconds() + static_cast<int64_t>(max_seconds_ * 1e9);

@@ -21,24 +21,26 @@
 
 namespace ember::vm {
 
-// ResourceExhausted: these points are more than the run may still evaluate.
+// Returns the error ResourceExhausted: these points are more than the run may
+// still evaluate.
 Status TooManyPoints(const tensor::Dispatch& dispatch, int64_t points,
                      int64_t most);
 
 class RunLimits {
  public:
   struct Options {
-    // The values of SessionOptions: 0 is the default, negative no limit.
+    // The fields of SessionOptions with these names: 0 is the default, negative
+    // no limit.
     int64_t work_limit = 0;
     int64_t step_limit = 0;
     double max_seconds = 0;
     const std::atomic<bool>* begins_cancelled = nullptr;
   };
 
-  // The interrupt outlives this.
+  // Makes the limits of a session. The interrupt outlives them.
   RunLimits(const Options& options, Interrupt& interrupt);
 
-  // Takes effect with the next run.
+  // Sets the limit of time in seconds. It takes effect with the next run.
   void SetMaxSeconds(double seconds) { max_seconds_ = seconds; }
   // Starts the clock, the counts and the interrupt.
   void Start();
@@ -64,15 +66,16 @@ class RunLimits {
   // a point for each cache line, and checks the interrupt, because a program
   // may copy without jumps or dispatches.
   Status TakeCopy(const Program& program, int64_t bytes);
-  // Does the same before a session clears memory that a run reads before it has
-  // been written.
+  // Counts the bytes as TakeCopy does. Call it before a session clears memory
+  // that a run reads before it has been written.
   Status TakeClear(int64_t bytes);
-  // Does the same before a library function reads a string: one point for each
-  // byte, and one for the string.
+  // Counts the bytes of a string: one point for each byte, and one for the
+  // string. Call it before a library function reads the string.
   Status TakeText(int64_t bytes);
 
  private:
-  // kind and name: see WorkError.
+  // Counts bytes that are copied. kind and name: name the object in the error,
+  // see WorkError.
   Status TakeBytes(int64_t bytes, std::string_view kind, std::string_view name);
 
   const int64_t work_limit_;

@@ -66,7 +66,7 @@ Status RunMemory::Initialize() {
 void RunMemory::StartRun() {
   written_.Clear();
   has_gaps_ = false;
-  // KnowInputs may set it to false.
+  // Writes are recorded unless KnowInputs finds that this is not necessary.
   tracks_writes_ = true;
 }
 
@@ -82,7 +82,7 @@ StatusOr<MemoryBlock*> RunMemory::Acquire(int64_t bytes) {
   return block;
 }
 
-// Clears in pieces; the run may be stopped between two of them.
+// Clears memory in pieces; the run may be stopped between two of them.
 Status RunMemory::Clear(std::span<uint8_t> memory) {
   constexpr size_t kAtOnce = size_t{1} << 20;
   while (!memory.empty()) {

@@ -34,7 +34,8 @@
 
 namespace ember::vm {
 
-// The alignment of malloc, which kernels rely on; elements need 8 at most.
+// Alignment of inputs in bytes. It is the alignment of malloc, which kernels
+// rely on; elements need 8 at most.
 inline constexpr uintptr_t kInputAlignment = 16;
 
 // An instruction of a module for which the host's work is counted.
@@ -47,9 +48,9 @@ class RunMemory {
  public:
   using Dims = std::vector<std::vector<int64_t>>;
 
-  // limit: bytes, see MemoryPool. support: null if the device is the host.
-  // limits: those of the run; cleared bytes count as work. The module and the
-  // limits outlive this.
+  // Makes the memory of a session. limit: in bytes, see MemoryPool. support:
+  // null if the device is the host. limits: those of the run; cleared bytes
+  // count as work. The module and the limits outlive this object.
   RunMemory(const Module& module, std::shared_ptr<hal::Device> device,
             int64_t limit, std::shared_ptr<DeviceSupport> support,
             RunLimits& limits);
@@ -58,7 +59,7 @@ class RunMemory {
   Status Initialize();
 
   const std::shared_ptr<MemoryPool>& pool() const { return pool_; }
-  // The arena of all programs.
+  // Returns the arena of all programs.
   uint8_t* arena() const { return static_cast<uint8_t*>(arena_->host_data()); }
   int64_t arena_bytes() const { return arena_bytes_; }
   bool IsInArena(const uint8_t* address) const {
@@ -71,12 +72,13 @@ class RunMemory {
   void KnowInputs(const Dims& dims) {
     tracks_writes_ &= !is_tidy_ || dims != tidy_dims_;
   }
-  // ok: true if the run did not end with an error.
+  // Ends a run. ok: true if the run did not end with an error.
   void EndRun(bool ok, const Dims& dims);
 
   // Acquires a block of the pool, with a reference and old contents.
   StatusOr<MemoryBlock*> Acquire(int64_t bytes);
-  // Call it for a block that was acquired elsewhere: its contents are old.
+  // Marks all contents of the block as old. Call it for a block that was
+  // acquired elsewhere.
   void Forget(const MemoryBlock& block) {
     if (tracks_writes_) written_.Remove(block.data(), block.capacity());
   }
@@ -102,8 +104,9 @@ class RunMemory {
   Status EndHost(const MemoryReference& memory, InstructionPlace place) {
     return support_ == nullptr ? OkStatus() : EndOnDevice(memory, place);
   }
-  // Library functions also write to working memory of the pool, which pending
-  // commands may still use, so all commands are waited for.
+  // Gives a library function access to its memory. Library functions also write
+  // to working memory of the pool, which pending commands may still use, so all
+  // commands are waited for.
   Status BeginLibraryCall(std::span<const HostAccess> accesses,
                           InstructionPlace place);
   Status EndLibraryCall(std::span<const HostAccess> accesses,

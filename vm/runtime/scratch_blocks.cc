@@ -20,7 +20,8 @@ struct Current {
 }  // namespace
 
 std::shared_ptr<ScratchBlocks> ScratchBlocks::Shared() {
-  // Never destroyed: kernels may be built until the process ends.
+  // The object is never destroyed, because kernels may be built until the
+  // process ends.
   static Current& current = *new Current;
   const std::lock_guard<std::mutex> lock(current.mutex);
   std::shared_ptr<ScratchBlocks> blocks = current.blocks.lock();
@@ -53,7 +54,8 @@ ScratchBlocks::Block ScratchBlocks::Take(int64_t bytes) {
       free_.pop_back();
     }
   }
-  unused = {};  // freed first, so that its memory may be reused
+  // the old block is freed first, so that its memory may be reused
+  unused = {};
   Block block;
   const std::optional<int64_t> room =
       CheckedAdd(std::max<int64_t>(bytes, 1), kAlignment - 1);

@@ -39,13 +39,13 @@ class ScratchBlocks {
   // Makes a block of this many bytes available to the next Take, unless one as
   // large was made before. Does nothing if memory is refused.
   void Reserve(int64_t bytes);
-  // Total bytes of all blocks that were ever allocated.
+  // Returns the total bytes of all blocks that were ever allocated.
   int64_t made_bytes() const;
 
  private:
   mutable std::mutex mutex_;
   std::vector<Block> free_;
-  // Bytes of the largest allocated block, and of all.
+  // Bytes of the largest allocated block, and of all allocated blocks.
   int64_t largest_ = 0;
   int64_t made_ = 0;
 };

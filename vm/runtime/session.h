@@ -52,19 +52,22 @@ class Tiering;
 
 struct SessionOptions {
   std::shared_ptr<hal::Device>
-      device;  // required; must have host-visible memory
-  // NewDeviceSupport of vm/runtime/device_session.h for devices that are not
-  // the host; null: the session refuses such a device.
+      // the device that runs the programs; required; must have host-visible
+      // memory
+      device;
+  // Support for devices that are not the host: NewDeviceSupport of
+  // vm/runtime/device_session.h. Null: the session refuses such a device.
   DeviceSupportFactory device_support = nullptr;
-  // NewStringSupport of vm/runtime/string_functions.h for modules with strings;
-  // null: the session refuses such a module, or the call of a string function.
+  // Support for strings: NewStringSupport of vm/runtime/string_functions.h.
+  // Null: the session refuses a module with strings, or the call of a string
+  // function.
   StringSupportFactory strings = nullptr;
-  // Tier 0. PointwiseInterpreter of vm/interpreter/pointwise_plan.h is for
-  // programs that must be small. Only the interpreter that is named here is
-  // linked.
+  // The interpreter of tier 0. PointwiseInterpreter of
+  // vm/interpreter/pointwise_plan.h is for programs that must be small. Only
+  // the interpreter that is named here is linked.
   const Interpreter* interpreter = &StripInterpreter();
-  // The caller of library functions. Null: the session refuses calls of them,
-  // and the program is smaller.
+  // The function that calls library functions. Null: the session refuses such
+  // calls, and the program is smaller.
   LibraryCaller library = CallLibraryFunction;
   // Kernels and counters that the sessions of one module share, on one device
   // if that is not the host. Null: the host runs everything at tier 0.
@@ -86,28 +89,29 @@ struct SessionOptions {
   // limit. Strings of one run may take as many bytes in addition, at most 1 GiB
   // unless a limit is given.
   int64_t memory_limit = 0;
-  // Points that one Run may evaluate: for each stage of a dispatch the product
-  // of its axes' extents, for a library call the bytes of its operands. 0:
-  // kDefaultWorkLimit; negative: no limit.
+  // Largest number of points that one Run may evaluate: for each stage of a
+  // dispatch the product of its axes' extents, for a library call the bytes of
+  // its operands. 0: kDefaultWorkLimit; negative: no limit.
   int64_t work_limit = 0;
-  // Steps of one Run: backward jumps and calls of programs. 0:
-  // kDefaultStepLimit; negative: no limit.
+  // Largest number of steps of one Run: backward jumps and calls of programs.
+  // 0: kDefaultStepLimit; negative: no limit.
   int64_t step_limit = 0;
-  // Limit of one Run's time from its beginning; 0: none. It takes effect at the
+  // Largest number of seconds of one Run; 0: no limit. It takes effect at the
   // same places as Cancel.
   double max_seconds = 0;
   // Allocator of tier 0's working memory; buffers come from the device.
   HostAllocator allocator;
-  // If it is true when a Run begins, the Run is cancelled. It is for callers
-  // that run in a thread of their own and must not lose a Cancel that comes
-  // before the Run begins. Must outlive the session.
+  // A flag; may be null. If it is true when a Run begins, the Run is cancelled.
+  // It is for callers that run in a thread of their own and must not lose a
+  // Cancel that comes before the Run begins. The flag must outlive the session.
   const std::atomic<bool>* begins_cancelled = nullptr;
   // True: times every dispatch. Dispatches of a device are then submitted one
   // by one, and each is waited for.
   bool profile = false;
   bool trace = false;  // records an event per dispatch; implies profile
   int plans_per_site =
-      // parameter tuples whose plan is kept; the least recently used is dropped
+      // number of parameter tuples whose plans are kept per dispatch; the least
+      // recently used plan is dropped
       8;
 };
 
@@ -117,27 +121,29 @@ struct SiteProfile {
   // Texts of the module, valid as long as it lives. They are not copied,
   // because a file may use one long text in a million instructions. A zero byte
   // follows each.
-  std::string_view dispatch = "";  // name
+  std::string_view dispatch = "";  // name of the dispatch
   std::string_view origin = "";    // the model's node names
   std::string_view program = "";
-  uint32_t instruction = 0;  // within the program
+  uint32_t instruction = 0;  // number of the instruction within the program
   int64_t calls = 0;
-  // total of timed calls; with SessionOptions::profile of all
+  // total nanoseconds of timed calls; with SessionOptions::profile of all calls
   int64_t total_ns = 0;
   int tier = 0;                       // tier of the last call
-  int64_t tier_calls[3] = {0, 0, 0};  // number of calls by tier
+  int64_t tier_calls[3] = {0, 0, 0};  // number of calls by each tier
   int64_t device_calls = 0;  // number of calls on a device that is not the host
   std::vector<int64_t> parameters;  // parameters of the last call
   // Filled with SessionOptions::profile, on the host: the calls by the
   // dispatch's parameters, for the first kMaxProfileShapes of them.
   std::vector<DispatchProfile::Shape> shapes;
-  // execution of the last call: Plan::Describe or Kernel::Describe
+  // Execution of the last call, as Plan::Describe or Kernel::Describe describes
+  // it.
   std::string plan;
 };
 
 // An event of a Chrome trace. Times are those of the steady clock.
 struct TraceEvent {
-  uint32_t site = 0;  // index in Session::Profile; its name: Session::SiteName
+  // index in Session::Profile; Session::SiteName returns the name
+  uint32_t site = 0;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   uint64_t thread = 0;
@@ -146,24 +152,25 @@ struct TraceEvent {
 // The work of a session on a device that is not the host.
 struct DeviceReport {
   DeviceWork work;
-  // Work of the host in between: dispatches, calls of library functions,
-  // integers that were loaded …
+  // Work of the host between the device's: dispatches, calls of library
+  // functions, integers that were loaded …
   std::vector<HostInstruction> host;
 };
 
 // Memory of the caller for a result.
 struct ResultPlace {
-  void* data = nullptr;  // null: the session's memory
+  // memory for the result; null: the session's own memory
+  void* data = nullptr;
   int64_t byte_size = 0;
 };
 
 struct SessionMemory {
   int64_t arena_bytes = 0;
   int64_t pool_bytes =
-      // allocations of the program (in use or kept for reuse), results, and
-      // memory that plans of tier 0 are charged
+      // Bytes of the program's allocations (in use or kept for reuse), results,
+      // and memory that plans of tier 0 are charged.
       0;
-  int64_t peak_bytes = 0;  // largest sum of both
+  int64_t peak_bytes = 0;  // largest sum of both numbers so far
 };
 
 class Session {
@@ -185,7 +192,8 @@ class Session {
   Status PlaceResults(std::vector<ResultPlace> places);
   // Replaces SessionOptions::max_seconds from the next Run on.
   virtual void SetMaxSeconds(double seconds) = 0;
-  // Number of dispatches that the current or last Run has begun. Thread-safe.
+  // Returns the number of dispatches that the current or last Run has begun.
+  // Thread-safe.
   virtual int64_t progress() const = 0;
 
   // Ends the current Run with kCancelled, if there is one. Tier 0 stops within
@@ -206,16 +214,18 @@ class Session {
   // True if the choice of kernel is final for every dispatch that ran, for its
   // last parameters. Benchmarks use it. Never true with profile or trace.
   virtual bool IsSettled() const = 0;
-  // Number of batches of dispatches that run concurrently
+  // Returns the number of batches of dispatches that run concurrently
   // (SessionOptions::side_by_side).
   virtual int side_by_side_count() const = 0;
   virtual SessionMemory memory() const = 0;
-  // Work since the session was created or since ResetProfile.
+  // Returns the device's work since the session was created or since
+  // ResetProfile.
   virtual DeviceReport device_report() const = 0;
 
  private:
-  // Used by the functions that are not virtual, so that programs which do not
-  // call those do not link their code.
+  // Returns the session's dispatches, for the functions that are not virtual.
+  // Those are not virtual so that programs which do not call them do not link
+  // their code.
   virtual const DispatchRunner& dispatches() const = 0;
   virtual ResultPlaces& places() = 0;
 };

@@ -440,14 +440,14 @@ TEST(SessionTest, ProfilesCountShapes) {
     const Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
     ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
   };
-  // There are more shapes than plans that are kept.
+  // The program runs more shapes than plans are kept for.
   for (int64_t n = 1; n <= 20; ++n) run(n);
   run(5);
   const std::vector<DispatchProfile::Shape> shapes =
       session->Profile()[0].shapes;
   ASSERT_EQ(shapes.size(), 20u);
   EXPECT_EQ(shapes[4].parameters, (std::vector<int64_t>{5}));
-  EXPECT_EQ(shapes[4].calls, 6);  // three in each run
+  EXPECT_EQ(shapes[4].calls, 6);  // three calls in each run
   EXPECT_EQ(shapes[5].calls, 3);
   EXPECT_GT(shapes[4].ns, 0);
   for (int64_t n = 21; n <= 100; ++n) run(n);

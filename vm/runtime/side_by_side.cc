@@ -8,21 +8,22 @@
 namespace ember::vm {
 namespace {
 
-constexpr size_t kMaxCalls = 8;  // limit of a batch
-// Largest number of buffers of a call: each is compared with each of the
-// others'.
+constexpr size_t kMaxCalls = 8;  // largest number of calls of a batch
+// Largest number of buffers of a call of a batch: each buffer is compared with
+// each of the other calls' buffers.
 constexpr size_t kMaxBuffers = 64;
-// Runs each way until a batch is decided, and the smaller number that is enough
-// if running together is clearly slower.
+// Number of runs of each way after which a batch is decided. kFewSamples is
+// enough if running together is clearly slower.
 constexpr int64_t kSamples = 8;
 constexpr int64_t kFewSamples = 2;
-// Percentages of the time that the calls take one after another.
+// Times of the calls run together, as percentages of their time one after
+// another.
 constexpr int64_t kMuchSlower = 110;
 constexpr int64_t kFaster = 97;
-// Limit of tries: running together may have become impossible since the batch
-// was found.
+// Largest number of tries of a batch: running together may have become
+// impossible since the batch was found.
 constexpr int64_t kMaxTries = 4 * kSamples;
-// Tries may take one part in this many of a run's time.
+// Tries may take at most one part in kTriedShare of a run's time.
 constexpr int64_t kTriedShare = 10;
 
 }  // namespace
@@ -140,7 +141,7 @@ void SideBySide::Describe(size_t site, const KernelCall& call,
   kept.parameters = call.parameters;
   kept.points = call.points;
   kept.budget = call.budget;
-  // A stopped runner skips calls; their status must be OK.
+  // A stopped runner skips the calls; the status of these calls must be OK.
   kept.status = OkStatus();
   kept.buffers.assign(call.buffers.begin(), call.buffers.end());
   kept.ranges.clear();
@@ -259,7 +260,8 @@ void SideBySide::Decide(Batch& batch) {
   if (!is_measured && !is_much_slower && batch.tries < kMaxTries) return;
   batch.verdict = Verdict::kApart;
   batch.is_together = false;
-  const std::vector<size_t> sites = batch.sites;  // AddBatch moves batches
+  // a copy, because AddBatch moves batches
+  const std::vector<size_t> sites = batch.sites;
   for (size_t site : sites) batch_of_site_[site] = -1;
   const size_t workers = static_cast<size_t>(runner_.worker_count());
   if (sites.size() <= workers || workers < 2) return;

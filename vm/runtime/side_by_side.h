@@ -39,11 +39,12 @@ class SideBySide {
   // Returns nanoseconds since a fixed moment.
   using Clock = int64_t (*)();
 
-  // Sites are numbered below `site_count`. The runner must outlive this.
+  // Makes an object without batches. Sites are numbered below `site_count`. The
+  // runner must outlive the object.
   SideBySide(ParallelRunner& runner, size_t site_count,
              Clock clock = SteadyNanoseconds);
 
-  // is_settled: true if every site's choice of kernel is final.
+  // Begins a run. is_settled: true if every site's choice of kernel is final.
   void StartRun(bool is_settled);
   void EndRun();
 
@@ -53,8 +54,8 @@ class SideBySide {
   // earlier call that was kept.
   Status Call(size_t site, const KernelCall& call, const Kernel& kernel,
               std::span<const int64_t> bytes, size_t input_count);
-  // Runs the kept calls and returns their first error in order. Cheap if there
-  // are none.
+  // Runs the kept calls and returns the first error in their order. Cheap if
+  // there are none.
   Status Synchronize() {
     ++synchronizations_;
     return kept_count_ == 0 ? OkStatus() : RunKept();
@@ -65,7 +66,7 @@ class SideBySide {
   bool is_waiting() const { return state_ == State::kWaits; }
   // True if nothing is left to be found or timed.
   bool is_decided() const { return state_ == State::kDecided; }
-  // Number of batches that run side by side.
+  // Returns the number of batches that run side by side.
   int batch_count() const;
 
  private:
@@ -85,7 +86,8 @@ class SideBySide {
     std::vector<void*> buffers;
     std::vector<Range> ranges;
     size_t input_count = 0;
-    int64_t synchronizations = 0;  // number of calls of Synchronize before it
+    // number of calls of Synchronize before this call
+    int64_t synchronizations = 0;
     Status status;
   };
 
@@ -96,10 +98,11 @@ class SideBySide {
     void Add(int64_t ns);
   };
   struct Batch {
-    std::vector<size_t> sites;  // in order
+    std::vector<size_t> sites;  // sites of the batch's calls, in order
     Verdict verdict = Verdict::kOpen;
     Samples apart, together;
-    int64_t tries = 0;  // runs in which it should have run together
+    // number of runs in which the batch should have run together
+    int64_t tries = 0;
     // State of this run: true if the batch runs together, the number of its
     // calls that came one after another, and when that began.
     bool is_together = false;
@@ -128,13 +131,15 @@ class SideBySide {
   std::vector<KeptCall> seen_;  // the first call of each site
   std::vector<bool> is_seen_;
   std::vector<Batch> batches_;
-  std::vector<int> batch_of_site_;  // -1: none
-  std::vector<KeptCall> kept_;      // the first kept_count_ are valid
+  // number of the batch of each site; -1: none
+  std::vector<int> batch_of_site_;
+  // calls that are kept; the first kept_count_ are valid
+  std::vector<KeptCall> kept_;
   size_t kept_count_ = 0;
   int64_t synchronizations_ = 0;
-  size_t next_try_ = 0;  // number of the batch
+  size_t next_try_ = 0;  // number of the batch that is tried next
   int64_t run_begin_ns_ = 0;
-  int64_t run_ns_ = 0;  // time of the last run
+  int64_t run_ns_ = 0;  // nanoseconds of the last run
 };
 
 }  // namespace ember::vm

@@ -33,7 +33,7 @@ class TwoWorkers final : public ParallelRunner {
     clock_ns = std::max(ends[0], ends[1]);
   }
   int64_t most_at_once = 1;
-  bool is_stopped = false;  // true: stopped, for example by Cancel
+  bool is_stopped = false;  // true: chunks are skipped, as after Cancel
 };
 
 // A kernel that adds up its inputs and a number. Its time on one worker and on
@@ -178,7 +178,7 @@ TEST_F(SideBySideTest, MemoryThatComesToOverlap) {
   ASSERT_TRUE(Run({{{0}, 1}, {{1}, 2}}, cells).ok());
   EXPECT_EQ(cells[2], 31u * 2 + 31);
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{1}, 2}}), 1);
-  // Now they are independent again.
+  // The two calls are independent again.
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{0}, 2}}), 2);
 }
 

@@ -14,14 +14,15 @@
 
 namespace ember::vm {
 
-// The extents that the symbols of a program have; -1: not known.
+// The extents of a program's symbols; -1: not known.
 class SymbolValues {
  public:
   explicit SymbolValues(const Program& program) : program_(program) { Reset(); }
   // Checks number, types and shapes of the inputs; inputs that share a symbol
   // must agree on it.
   Status BindInputs(std::span<const Tensor> inputs);
-  // Does the same for shapes alone.
+  // Checks number and shapes of the inputs as BindInputs does, from shapes
+  // alone.
   Status BindShapes(std::span<const std::vector<int64_t>> shapes);
   // Returns the value of `declared`, a dim of a signature; -1: not known.
   int64_t ValueOf(int64_t declared) const {
@@ -39,7 +40,8 @@ class SymbolValues {
   Status BindDims(const TensorSignature& signature,
                   std::span<const int64_t> dims);
   Status BindInput(const TensorSignature& signature, const Tensor& tensor);
-  // True if `extent` fits; binds a free symbol.
+  // True if `extent` fits the declared dim. Binds a symbol that has no value
+  // yet.
   bool Fits(int64_t declared, int64_t extent, const TensorSignature& source);
 
   const Program& program_;

@@ -7,7 +7,7 @@
 
 namespace ember::vm {
 
-// Nanoseconds since a fixed moment; never decreases.
+// Returns nanoseconds since a fixed moment; the number never decreases.
 inline int64_t SteadyNanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())

@@ -1,7 +1,7 @@
 #include "vm/runtime/string_functions.h"
 
 #include <re2/re2.h>
-#include <string.h>  // memmem
+#include <string.h>  // for memmem
 
 #include <algorithm>
 #include <functional>
@@ -28,17 +28,17 @@ namespace {
 
 constexpr int64_t kHandleSize = sizeof(int64_t);
 
-// Longest pattern. RE2's memory while it parses a pattern has no limit: three
-// bytes may take up to 31 KB.
+// Largest number of bytes of a pattern. RE2's memory while it parses a pattern
+// has no limit: three bytes may take up to 31 KB.
 constexpr size_t kMaxPatternBytes = 4096;
-// Limit of a compiled pattern's memory.
+// Largest number of bytes of memory that a compiled pattern may take.
 constexpr int64_t kPatternMemory = int64_t{2} << 20;
-// Limit of the work on one string, which cannot be interrupted: its bytes times
-// the states of a pattern.
+// Largest product of a string's bytes and a pattern's states. It limits the
+// work on one string, which cannot be interrupted.
 constexpr int64_t kMaxMatchSteps = int64_t{1} << 32;
 
-// Operands are read and written element by element, because another thread may
-// change the memory meanwhile.
+// Returns element number `index`. Operands are read and written element by
+// element, because another thread may change the memory meanwhile.
 int64_t HandleAt(const LibraryMemory& memory, int64_t index) {
   return static_cast<int64_t>(
       tensor::LoadElement(memory.data, index, DType::kI64));
@@ -48,7 +48,8 @@ void SetHandle(const LibraryMemory& memory, int64_t index, int64_t handle) {
                        static_cast<uint64_t>(handle));
 }
 
-// Calls found(part) for each part, in order. most: largest number of splits.
+// Splits call found(part) for each part, in order. most: largest number of
+// splits.
 using Found = std::function<Status(std::string_view)>;
 
 Status SplitAtDelimiter(std::string_view text, std::string_view delimiter,
@@ -203,7 +204,7 @@ class Strings final : public StringSupport {
     // counting down does not overflow.
     const int64_t most_splits =
         call.integers[2] < 0 ? INT64_MAX : call.integers[2];
-    Scratch<int64_t> parts(call.pool);  // parts of all strings
+    Scratch<int64_t> parts(call.pool);  // handles of the parts of all strings
     int64_t most_parts = 0;
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(const std::string_view text,
@@ -218,7 +219,7 @@ class Strings final : public StringSupport {
     return Pad(call, count, most_parts, parts);
   }
 
-  // Appends the handles of the parts.
+  // Splits a text and appends the handles of the parts.
   Status Split(std::string_view text, std::string_view delimiter, int64_t most,
                Scratch<int64_t>& parts) {
     const Found found = [&](std::string_view part) -> Status {
@@ -337,7 +338,7 @@ class Strings final : public StringSupport {
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
     EMBER_RETURN_IF_ERROR(
         ExpectBytes(call.memory[1], count, kHandleSize, "result"));
-    // Per handle: the string's rank, or -1 if it is not in x.
+    // For each handle the string's rank, or -1 if the string is not in x.
     Scratch<int64_t> ranks(call.pool);
     Scratch<int64_t> used(call.pool);
     EMBER_RETURN_IF_ERROR(ranks.Resize(table_.size()));

@@ -77,7 +77,8 @@ std::string FloatText(double value, DType type) {
   return text + digits.substr(0, whole) + "." + digits.substr(whole);
 }
 
-// Reads a number that is too large or too small: infinity or (nearly) zero.
+// Reads a number that is too large or too small for the type: returns infinity
+// or (nearly) zero.
 float ReadExtreme(std::string_view digits, float) {
   static const locale_t kPlain = newlocale(LC_ALL_MASK, "C", nullptr);
   return strtof_l(std::string(digits).c_str(), nullptr, kPlain);
@@ -87,7 +88,7 @@ double ReadExtreme(std::string_view digits, double) {
   return strtod_l(std::string(digits).c_str(), nullptr, kPlain);
 }
 
-// Reads a decimal number that is all of the text.
+// Reads a decimal number; the whole text must be the number.
 template <typename T>
 std::optional<T> ReadFloat(std::string_view text) {
   std::string_view digits = text;
@@ -112,7 +113,7 @@ std::optional<T> ReadFloat(std::string_view text) {
   return ReadExtreme(digits, value);
 }
 
-// Reads an integer that is all of the text and fits T.
+// Reads an integer that fits T; the whole text must be the integer.
 template <typename T>
 std::optional<T> ReadInteger(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);

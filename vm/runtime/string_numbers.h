@@ -21,7 +21,8 @@
 namespace ember::vm {
 
 std::string NumberText(uint64_t bits, DType type);
-// InvalidArgument unless it is a number that fits the type.
+// Returns the bits of the number that a text has. InvalidArgument unless the
+// text is a number that fits the type.
 StatusOr<uint64_t> ParseNumber(std::string_view text, DType type);
 
 }  // namespace ember::vm

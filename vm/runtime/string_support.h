@@ -45,9 +45,9 @@ class StringSupport {
   virtual Status Call(LibraryFunction function, const LibraryCall& call) = 0;
 };
 
-// Makes the support of a session. byte_limit: of all strings that appear in a
-// run, and again of those that are its results, counting 128 bytes more for
-// each.
+// Makes the support of a session. byte_limit: largest number of bytes of all
+// strings that appear in a run, and again of those that are its results,
+// counting 128 bytes more for each.
 using StringSupportFactory =
     std::unique_ptr<StringSupport> (*)(int64_t byte_limit);
 

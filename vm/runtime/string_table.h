@@ -24,14 +24,14 @@ namespace ember::vm {
 
 class StringTable {
  public:
-  // byte_limit: of all strings except the initial ones, counting 128 bytes more
-  // for each.
+  // Makes an empty table. byte_limit: largest number of bytes of all strings
+  // except the initial ones, counting 128 bytes more for each.
   explicit StringTable(int64_t byte_limit) : byte_limit_(byte_limit) {}
 
   // Removes all strings but these distinct ones, which get handles 0, 1, …. The
-  // caller keeps them alive. It is cheap if they are the same as the last time.
-  // If the interrupt, which may be null, stops it, it returns the interrupt's
-  // status, and the next Reset continues the work.
+  // caller keeps them alive. The call is cheap if they are the same as the last
+  // time. If the interrupt, which may be null, stops the work, Reset returns
+  // the interrupt's status, and the next Reset continues the work.
   Status Reset(std::span<const std::string> initial,
                const Interrupt* interrupt = nullptr);
 
@@ -39,7 +39,7 @@ class StringTable {
   StatusOr<int64_t> Intern(std::string_view text);
   // Counts the bytes of a string once more, for a copy that is kept elsewhere.
   Status Charge(std::string_view text);
-  // Returns the string. InvalidArgument if there is no such handle.
+  // Returns the string of a handle. InvalidArgument if there is no such handle.
   StatusOr<std::string_view> Get(int64_t handle) const;
 
   int64_t size() const { return static_cast<int64_t>(views_.size()); }
@@ -50,16 +50,16 @@ class StringTable {
   }
 
  private:
-  // Bytes of a string's entries in the lists below.
+  // Number of bytes that a string's entries in the lists below count.
   static constexpr int64_t kEntryBytes = 128;
 
   const int64_t byte_limit_;
   int64_t bytes_ = 0;
   std::span<const std::string> initial_;
   std::deque<std::string> owned_;        // strings after the initial ones
-  std::vector<std::string_view> views_;  // by handle
-  // It is no hash table, because an attacker can easily make texts of equal
-  // hash.
+  std::vector<std::string_view> views_;  // strings by handle
+  // The handles of strings. It is no hash table, because an attacker can easily
+  // make texts of equal hash.
   std::map<std::string_view, int64_t> handles_;
 };
 

@@ -328,7 +328,7 @@ TEST_F(StringFunctionsTest, RanksByBytes) {
   EXPECT_EQ(w, (std::vector<int64_t>{3, 0, 1, 4, 3, 2}));
 }
 
-// Results are copies, and each counts.
+// Results are copies of strings, and each counts under the limit.
 TEST_F(StringFunctionsTest, ResultsHaveOneLimit) {
   const std::vector<int64_t> handles(3, Handles({std::string(20000, 'x')})[0]);
   std::shared_ptr<const Texts> texts;
@@ -392,8 +392,8 @@ TEST_F(StringFunctionsTest, PatternsAndMatchesAreBounded) {
   EXPECT_EQ(match(handles[0]),
             "expected a regular expression of at most 4096 bytes, found 4097");
   EXPECT_EQ(match(handles[3]), "");
-  // The work is bytes times states. The limit must be checked before, because
-  // matching cannot be interrupted.
+  // The work is bytes times states. The limit must be checked before matching,
+  // because matching cannot be interrupted.
   Interrupt interrupt;
   RunLimits limits({.work_limit = 1 << 20}, interrupt);
   limits.Start();

@@ -34,9 +34,11 @@ std::string TensorTypeText(DType type, std::span<const int64_t> dims);
 struct Tensor {
   DType type = DType::kF32;
   std::vector<int64_t> dims;
-  std::shared_ptr<void> memory;  // keeps data alive; null if borrowed
+  // object that keeps data alive; null if the memory is borrowed
+  std::shared_ptr<void> memory;
   void* data = nullptr;
-  int64_t byte_size = 0;  // bytes of the elements; data has at least as many
+  // number of bytes of the elements; data has at least as many
+  int64_t byte_size = 0;
   // The strings of a tensor of strings, one per element; the runtime represents
   // them by i64 handles of its own. Null for all other tensors.
   std::shared_ptr<const std::vector<std::string>> strings;
@@ -54,7 +56,7 @@ struct Tensor {
                                     std::vector<std::string> strings);
 
   int64_t element_count() const { return byte_size / DTypeByteSize(type); }
-  // T must be the storage type of `type` (base/dtype.h).
+  // Returns the elements. T must be the storage type of `type` (base/dtype.h).
   template <typename T>
   std::span<T> elements() {
     return {static_cast<T*>(data), static_cast<size_t>(byte_size) / sizeof(T)};

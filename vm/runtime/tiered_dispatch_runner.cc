@@ -23,8 +23,8 @@ void TieredDispatchRunner::Prepare() {
 }
 
 void TieredDispatchRunner::UpdateKernel(SiteState& site) {
-  // Requests come before the run, so that the kernel of a provider that
-  // compiles at once is used in it.
+  // Requests come before the run, so that the run uses the kernel of a provider
+  // that compiles at once.
   RequestKernels(site);
   if (site.slot->kernels() != site.entry->seen) ChooseKernel(site);
 }

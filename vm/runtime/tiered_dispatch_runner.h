@@ -12,12 +12,13 @@ namespace ember::vm {
 
 class TieredDispatchRunner : public DispatchRunner {
  public:
-  // tiering: null: tier 0 only. It must outlive this.
+  // Makes the runner of a session. tiering: null: tier 0 only. It must outlive
+  // the runner.
   TieredDispatchRunner(const DispatchContext& context, Tiering* tiering);
 
   // Does the work of the first call for dispatches whose extents are always the
-  // same and that have a kernel already. An error is ignored here; the call
-  // itself returns it again.
+  // same and that have a kernel already. Errors are ignored here; the call
+  // itself returns them again.
   void Prepare() override;
 
  protected:
@@ -31,7 +32,8 @@ class TieredDispatchRunner : public DispatchRunner {
   // Chooses the best kernel in the slot.
   void ChooseKernel(SiteState& site);
   void UseKernel(PlanEntry& entry, const Kernel* kernel);
-  // Runs the call by the kernel, or at tier 0 if it is null, with pointers_.
+  // Runs the call by the kernel, or at tier 0 if the kernel is null. The
+  // operands are in pointers_.
   Status RunWith(SiteState& site, const Kernel* kernel);
 
   Tiering* const tiering_;

@@ -69,19 +69,21 @@ class MemoryPool;
 KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
                          size_t group);
 
-// provider: null if kernels are only installed from elsewhere
-// (vm/runtime/native_kernels.h).
+// The tiers of a module. provider: null if kernels are only installed from
+// elsewhere (vm/runtime/native_kernels.h).
 class Tiering : public DispatchRunnerSource {
  public:
   struct Options {
-    // Time that dispatches of the module must take before the first request.
+    // Nanoseconds that dispatches of the module must take before the first
+    // request.
     int64_t least_ns = 20'000'000;
-    // Calls of a site before its next call requests its first kernel.
+    // Number of calls of a site before its next call requests its first kernel.
     int64_t tier1_calls = 2;
-    // Calls with the same parameters before the next one requests a kernel of
-    // its own, if there are other parameters.
+    // Number of calls with the same parameters before the next one requests a
+    // kernel of its own, if there are other parameters.
     int64_t tier2_calls = 10;
-    int most_specialised = 8;  // kernels of one shape class, per slot
+    // largest number of kernels of one shape class, per slot
+    int most_specialised = 8;
     int max_tier = 2;
     // True: kernels that are slower than tier 0 stay in use.
     bool keeps_slow_kernels = false;
@@ -104,11 +106,11 @@ class Tiering : public DispatchRunnerSource {
   const Options& options() const { return options_; }
   const Module& module() const { return *module_; }
   const std::shared_ptr<const Module>& shared_module() const { return module_; }
-  // Slots by DispatchSite::group of Module::sites.
+  // Returns the slot of a group (DispatchSite::group of Module::sites).
   const std::shared_ptr<KernelSlot>& slot(size_t group) const {
     return slots_[group];
   }
-  // Counts a timed call.
+  // Counts a timed call of a group.
   void Count(size_t group, int64_t ns) {
     slots_[group]->Count(ns);
     ns_.fetch_add(ns, std::memory_order_relaxed);
@@ -129,8 +131,8 @@ class Tiering : public DispatchRunnerSource {
   // kernels, which must be of the session's module.
   StatusOr<std::unique_ptr<DispatchRunner>> NewDispatchRunner(
       const DispatchContext& context) override;
-  // InvalidArgument if the kernels are of another module, or of another device
-  // (UseOn).
+  // Binds the kernels to a session. InvalidArgument if the kernels are of
+  // another module, or of another device (UseOn).
   Status UseFor(const DispatchContext& context);
   // A function that sessions on the host call when they are created; may be
   // null. Code that installs kernels sets it before there are sessions
@@ -141,7 +143,7 @@ class Tiering : public DispatchRunnerSource {
   Preparation preparation() const { return preparation_; }
   // True if kernels can be requested.
   bool has_provider() const { return provider_ != nullptr; }
-  // The provider's judge if kernels are to be checked; else null.
+  // Returns the provider's judge if kernels are to be checked; else null.
   KernelJudge* judge() const { return judge_.get(); }
 
  private:
@@ -152,13 +154,14 @@ class Tiering : public DispatchRunnerSource {
   Preparation preparation_ = nullptr;
   std::vector<std::shared_ptr<KernelSlot>> slots_;
   std::vector<int64_t> sites_;  // indexed by group
-  // Indexed by group; null for dispatches that the module's profile does not
-  // name.
+  // The recorded calls of each group; null for dispatches that the module's
+  // profile does not name.
   std::vector<const DispatchProfile*> recorded_;
   std::atomic<int64_t> ns_{0};
   std::mutex mutex_;  // guards the fields below
   bool is_used_ = false;
-  std::shared_ptr<hal::Device> device_;  // null: the host's
+  // device of the kernels; null: the host
+  std::shared_ptr<hal::Device> device_;
 };
 
 }  // namespace ember::vm

@@ -14,8 +14,8 @@
 namespace ember::vm {
 namespace {
 
-// The simulated time. A call takes a microsecond, and the time that kernels and
-// runners add to it.
+// The simulated time in nanoseconds. A call takes a microsecond, and the time
+// that kernels and runners add to it.
 int64_t clock_ns = 0;
 int64_t Clock() { return clock_ns += 1000; }
 void Take(int64_t ns) { clock_ns += ns; }
@@ -63,8 +63,8 @@ class TieringTest : public testing::Test {
  protected:
   TieringTest() : module_(*Module::FromDefinition(SampleNamed("loop"))) {}
 
-  // Requests depend only on counts of calls, and kernels stay however slow they
-  // are.
+  // Creates a session. Requests depend only on counts of calls, and kernels
+  // stay however slow they are.
   void Start(Tiering::Options options) {
     options.least_ns = 0;
     options.keeps_slow_kernels = true;
@@ -103,7 +103,8 @@ class TieringTest : public testing::Test {
 TEST_F(TieringTest, TheOnlyShapeGetsItsOwnKernelAtOnce) {
   Start({.tier1_calls = 4, .tier2_calls = 1000});
   EXPECT_EQ(Run(2), 3);
-  EXPECT_EQ(provider_->requests.size(), 0u);  // three calls
+  // three calls have not caused a request
+  EXPECT_EQ(provider_->requests.size(), 0u);
   EXPECT_EQ(Run(2), 3);
   ASSERT_EQ(provider_->requests.size(), 1u);
   EXPECT_EQ(provider_->requests[0].tier, 2);
@@ -126,7 +127,7 @@ TEST_F(TieringTest, ManyShapesGetOneKernelAndHotOnesTheirOwn) {
   EXPECT_TRUE(provider_->requests[0].parameters.empty());
   Run(2);
   EXPECT_EQ(provider_->requests.size(), 1u);
-  Run(2);  // the ninth call with two rows
+  Run(2);  // this is the ninth call with two rows
   ASSERT_EQ(provider_->requests.size(), 2u);
   EXPECT_EQ(provider_->requests[1].tier, 2);
   EXPECT_EQ(provider_->requests[1].parameters, (std::vector<int64_t>{2}));
@@ -234,7 +235,7 @@ TEST_F(TieringTest, SpecialisedKernelsOfManyShapesDoNotMixUp) {
   provider_->slots[0]->Install(
       std::make_unique<MarkingKernel>(2, std::vector<int64_t>{5}));
   for (int round = 0; round < 3; ++round) {
-    // There are more shapes than plans that are kept.
+    // The program runs more shapes than plans are kept for.
     for (int64_t n = 1; n <= 20; ++n) EXPECT_EQ(Run(n), n == 5 ? 603 : 3) << n;
   }
 }

@@ -20,19 +20,20 @@ namespace ember::vm {
 class TrialAccount {
  public:
   void StartRun() {
-    constexpr int64_t kMayLose = 32;  // one nanosecond in this many
+    // a run may lose one nanosecond in this many
+    constexpr int64_t kMayLose = 32;
     if (interpreted_ns_ > 0) may_lose_ns_ = interpreted_ns_ / kMayLose;
     interpreted_ns_ = lost_ns_ = 0;
     is_open_ = has_measured_;
     has_measured_ = false;
   }
-  // Adds a call that took ns. interpreted_ns: the best time of the same call at
-  // tier 0, 0 if there is none.
+  // Adds a call that took `ns` nanoseconds. interpreted_ns: the best time of
+  // the same call at tier 0, 0 if there is none.
   void AddCall(int64_t interpreted_ns, int64_t ns) {
     interpreted_ns_ += interpreted_ns;
     if (interpreted_ns > 0) lost_ns_ += ns - interpreted_ns;
   }
-  // Adds time that was spent in addition to a call.
+  // Adds time in nanoseconds that was spent in addition to a call.
   void AddLoss(int64_t ns) { lost_ns_ += ns; }
   // Records that this run has measured something, so the next run needs its
   // times.
@@ -45,8 +46,8 @@ class TrialAccount {
  private:
   int64_t interpreted_ns_ = 0;
   int64_t lost_ns_ = 0;
-  bool has_measured_ = true;  // in this run
-  bool is_open_ = true;       // the last run measured something
+  bool has_measured_ = true;  // true: this run has measured something
+  bool is_open_ = true;       // true: the last run measured something
   int64_t may_lose_ns_ = std::numeric_limits<int64_t>::max();
 };
 

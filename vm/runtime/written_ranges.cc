@@ -56,7 +56,8 @@ std::vector<std::span<uint8_t>> WrittenRanges::TakeGaps(uint8_t* data,
   const uintptr_t end = begin + static_cast<uintptr_t>(bytes);
   auto it = Find(begin);
   if (it != ranges_.end() && it->begin <= begin && it->end >= end) return gaps;
-  uintptr_t next = begin;  // all before this address is written or a gap
+  // all memory before this address is written, or a gap
+  uintptr_t next = begin;
   const auto take = [&](uintptr_t until) {
     if (next < until) gaps.emplace_back(data + (next - begin), until - next);
   };

@@ -35,7 +35,7 @@ class WrittenRanges {
   // Finds the first range that ends at or after the address.
   std::vector<Range>::iterator Find(uintptr_t address);
 
-  std::vector<Range> ranges_;  // in order, with gaps between them
+  std::vector<Range> ranges_;  // ranges in order, with gaps between them
 };
 
 }  // namespace ember::vm

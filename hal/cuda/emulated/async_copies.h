@@ -28,7 +28,7 @@ struct AsyncCopy {
 class AsyncCopies {
  public:
   void Begin(const AsyncCopy& copy) { copies_.push_back(copy); }
-  // Makes a group of the copies since the last call.
+  // Makes a group of the copies since the last call of Commit.
   void Commit() { groups_.push_back(std::exchange(copies_, {})); }
   // Performs all copies except those of the last `groups` groups.
   template <typename Visit>

@@ -15,8 +15,10 @@ namespace {
 constexpr uint64_t kSwizzledRow = 128;
 constexpr uint64_t kSwizzledRows = 8;
 constexpr uint64_t kPiece = 16;
-constexpr uint64_t kAlignment = 128;  // alignment of a box in shared memory
-constexpr uint64_t kSwizzledAlignment = 1024;  // aligned to eight rows
+// alignment in bytes of a box in shared memory
+constexpr uint64_t kAlignment = 128;
+// alignment in bytes of a swizzled box: eight rows
+constexpr uint64_t kSwizzledAlignment = 1024;
 
 uint64_t RowBytes(const TensorMap& map) {
   return uint64_t{map.box[0]} * map.element_bytes;

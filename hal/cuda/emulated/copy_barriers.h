@@ -35,19 +35,19 @@ namespace ember::hal::cuda {
 
 class CopyBarriers {
  public:
-  // Size of a barrier.
+  // Number of bytes of a barrier in shared memory.
   static constexpr uint64_t kBytes = 8;
 
-  // Both must outlive this object.
+  // Makes an object without barriers. `races` must outlive it.
   CopyBarriers(SharedRaces& races, uint64_t shared_bytes)
       : races_(races), shared_bytes_(shared_bytes) {}
 
   void BeginBlock() { barriers_.clear(); }
   bool Any() const { return !barriers_.empty(); }
-  // `count` is the number of arrivals in a phase.
+  // Makes a barrier at an offset. `count` is the number of arrivals in a phase.
   std::string Init(uint64_t offset, uint32_t count);
-  // `bytes` is the number of copied bytes that this arrival expects in
-  // addition.
+  // Records that a thread arrives at a barrier. `bytes` is the number of copied
+  // bytes that this arrival expects in addition.
   std::string Arrive(uint32_t thread, uint64_t offset, uint64_t bytes);
   // Copies the box that begins at the coordinates (innermost first; elements
   // outside of the tensor are zeros) to the offset `to`. `can_read` says if the
@@ -59,8 +59,8 @@ class CopyBarriers {
   // True if the phase of that parity is over. The thread then knows everything
   // that happened before its end.
   bool IsOver(uint32_t thread, uint64_t offset, uint32_t parity);
-  // Ends phases that lack only copies which have begun, and performs these in
-  // the block's shared memory. Returns true if there were any.
+  // Ends phases that wait for nothing but copies which have begun, and performs
+  // these copies in the block's shared memory. Returns true if there were any.
   bool EndPhases(uint8_t* shared);
   // Describes what the barrier's phase is waiting for.
   std::string Lacks(uint64_t offset) const;
@@ -73,13 +73,16 @@ class CopyBarriers {
   };
   struct Barrier {
     uint32_t count = 0;
-    uint32_t pending = 0;      // arrivals still expected
-    uint64_t expected = 0;     // bytes still expected
-    uint64_t begun = 0;        // bytes of copies that have begun
+    // number of arrivals that are still expected in this phase
+    uint32_t pending = 0;
+    // number of bytes that are still expected in this phase
+    uint64_t expected = 0;
+    uint64_t begun = 0;        // number of bytes of copies that have begun
     uint32_t phase = 0;        // number of finished phases
     std::vector<Copy> copies;  // copies of this phase
-    uint32_t agent = 0;        // agent that performs them (SharedRaces)
-    Clock arrived, known;      // clocks of this phase and of the finished ones
+    // number of the agent that performs the copies (SharedRaces)
+    uint32_t agent = 0;
+    Clock arrived, known;  // clocks of this phase and of the finished ones
   };
 
   Barrier* Find(uint64_t offset);
@@ -87,7 +90,7 @@ class CopyBarriers {
 
   SharedRaces& races_;
   const uint64_t shared_bytes_;
-  std::map<uint64_t, Barrier> barriers_;  // keyed by offset
+  std::map<uint64_t, Barrier> barriers_;  // barriers by their offset
 };
 
 }  // namespace ember::hal::cuda

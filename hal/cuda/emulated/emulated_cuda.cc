@@ -17,7 +17,8 @@
 #define EMBER_CALL(symbol) static CUresult Emulated_##symbol
 #define EMBER_SYMBOL(symbol) Emulated_##symbol
 #endif
-// EMBER_EMULATED_WITHOUT_MAPS: the library of a driver before CUDA 12.
+// If EMBER_EMULATED_WITHOUT_MAPS is defined, this is the library of a driver
+// before CUDA 12, which lacks tensor maps.
 
 // Begins a call outside of contexts, or one in the current context.
 #define EMBER_BEGIN(symbol)                              \

@@ -46,8 +46,8 @@ const char* EmberEmulatedCalls(uint64_t* bytes);
 // Returns the number of calls since the last cuInit that returned
 // EMBER_CUDA_FAULT's result.
 int64_t EmberEmulatedFaults();
-// Returns the number of objects that existed when their context ended, and of
-// contexts that have not ended, since the process began.
+// Returns a number since the process began: objects that existed when their
+// context ended, plus contexts that have not ended.
 int64_t EmberEmulatedLeaks();
 // Returns the message of the last kernel that failed, or "".
 const char* EmberEmulatedProblem();

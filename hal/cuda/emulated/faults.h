@@ -17,14 +17,15 @@ namespace ember::hal::cuda {
 
 class Calls {
  public:
-  // Forgets all calls. `fault` is "FUNCTION:CALL:RESULT", "*" for any function,
-  // or nothing.
+  // Forgets all recorded calls and sets the call that will fail. `fault` is
+  // "FUNCTION:CALL:RESULT", with "*" for any function; empty: no call fails.
   void Begin(std::string_view fault);
   // Records a call. Returns the result that it must return without doing
   // anything; 0 means that it proceeds.
   CUresult Note(std::string_view symbol);
 
-  // Returns the names one after another, each ended by a zero.
+  // Returns the names of the recorded calls one after another, each ended by a
+  // zero.
   const std::string& names() const { return names_; }
   int64_t faults() const { return faults_; }
 
@@ -33,7 +34,7 @@ class Calls {
   int64_t count_ = 0;
   std::map<std::string, int64_t, std::less<>> counts_;
   std::string fault_function_;
-  int64_t fault_call_ = 0;  // 0: none
+  int64_t fault_call_ = 0;  // number of the call that fails; 0: none
   CUresult fault_result_ = 0;
   int64_t faults_ = 0;
 };

@@ -19,7 +19,8 @@ namespace ember::hal::cuda {
 
 Fiber::Fiber(size_t stack_bytes)
     : stack_bytes_(stack_bytes),
-      // The stack is not cleared: pages that are never reached take no memory.
+      // The stack's memory is not cleared: pages that are never reached take no
+      // memory.
       stack_(new uint8_t[stack_bytes]) {
   own_stack_ = {.begin = stack_.get(), .bytes = stack_bytes};
 }
@@ -44,7 +45,8 @@ void Fiber::Start(std::function<void()> function) {
   is_done_ = false;
 }
 
-// makecontext passes integers only.
+// The address of the fiber comes in two halves, because makecontext passes
+// integers only.
 void Fiber::Enter(unsigned high, unsigned low) {
   const uint64_t address = uint64_t{high} << 32 | low;
   reinterpret_cast<Fiber*>(static_cast<uintptr_t>(address))->Run();

@@ -66,7 +66,8 @@ class Fiber {
   std::function<void()> function_;
   bool is_started_ = false;
   bool is_done_ = true;
-  ucontext_t first_;       // context of the fiber's first entry
+  // context in which the fiber is entered for the first time
+  ucontext_t first_;
   ucontext_t first_back_;  // context of the first call of Resume
   // All switches after the first use these, which need no system call.
   jmp_buf inside_;

@@ -11,7 +11,8 @@ namespace ember::hal::cuda {
 namespace {
 
 constexpr size_t kSharedAlignment = 1024;
-// Stack of a thread, which holds a kernel's registers and arrays.
+// Number of bytes of a thread's stack, which holds a kernel's registers and
+// arrays.
 constexpr size_t kStackBytes = 256 << 10;
 
 uint32_t Volume(const std::array<uint32_t, 3>& extents) {

@@ -66,7 +66,8 @@ struct GridFunctions {
   void (*multiply_wide)(GridThread* thread, uint32_t product, uint32_t columns,
                         uint32_t is_transposed, uint64_t descriptor,
                         const uint32_t* a, const void* b, uint32_t* sums);
-  // Does the same with a in shared memory too: the 64 rows of the four warps.
+  // Multiplies as multiply_wide does, with a in shared memory, too: the 64 rows
+  // of the four warps.
   void (*multiply_shared)(GridThread* thread, uint32_t product,
                           uint32_t columns, uint32_t is_a_transposed,
                           uint64_t a_descriptor, const void* a,
@@ -75,7 +76,7 @@ struct GridFunctions {
   // Makes a group of the warp's products since the last call
   // (wgmma.commit_group).
   void (*commit_products)(GridThread* thread);
-  // Waits for all but the last `groups` groups (wgmma.wait_group).
+  // Waits for all groups of products but the last `groups` (wgmma.wait_group).
   void (*await_products)(GridThread* thread, uint32_t groups);
   // Synchronises a whole warp and loads `count` matrices from shared memory:
   // PTX's ldmatrix. `row` points to 16 bytes; `result` has `count` registers.
@@ -96,12 +97,12 @@ struct GridFunctions {
   // Called before each access; does not return if the access is wrong.
   void (*access)(GridThread* thread, const void* address, uint64_t bytes,
                  uint32_t kind);
-  // fence.proxy.async: after the next barrier, products of warpgroups read the
-  // thread's earlier stores to shared memory.
+  // Orders the thread's stores (fence.proxy.async): after the next barrier,
+  // products of warpgroups read the thread's earlier stores to shared memory.
   void (*order_stores)(GridThread* thread);
-  // ex2.approx.ftz: 2^x. Half of the results are moved by one unit in the last
-  // place, so that no kernel relies on exact ones: the instruction may be off
-  // by two.
+  // Returns 2^x (ex2.approx.ftz). Half of the results are moved by one unit in
+  // the last place, so that no kernel relies on exact ones: the instruction may
+  // be off by two.
   float (*power_of_two)(GridThread* thread, float x);
   // Synchronises `threads` threads of the block, whole warps, at barrier 1 to
   // 15: PTX's bar.sync with two operands.
@@ -110,7 +111,8 @@ struct GridFunctions {
   // mbarrier.init. copy_barriers.h describes these barriers.
   void (*make_copy_barrier)(GridThread* thread, void* barrier,
                             uint32_t arrivals);
-  // mbarrier.arrive, which also expects `bytes` of copies if that is not 0.
+  // Arrives at a copy barrier (mbarrier.arrive). If `bytes` is not 0, the
+  // barrier's phase also expects that many bytes of copies.
   void (*arrive)(GridThread* thread, void* barrier, uint32_t bytes);
   // Waits for the phase of the parity: mbarrier.try_wait.parity, in a loop.
   void (*await_phase)(GridThread* thread, void* barrier, uint32_t parity);
@@ -122,18 +124,20 @@ struct GridFunctions {
 
 // A thread, as kernels see it; generated code knows the offset of each field.
 struct GridThread {
-  std::array<uint32_t, 3> thread = {};  // threadIdx
+  // number of the thread in its block (threadIdx)
+  std::array<uint32_t, 3> thread = {};
   std::array<uint32_t, 3> threads = {1, 1, 1};
   std::array<uint32_t, 3> block = {};
   std::array<uint32_t, 3> blocks = {1, 1, 1};
-  uint8_t* shared = nullptr;  // memory of the block; aligned to 1024
+  // shared memory of the block, aligned to 1024 bytes
+  uint8_t* shared = nullptr;
   const GridFunctions* functions = nullptr;
-  void* runner = nullptr;  // private to RunGrid
+  void* runner = nullptr;  // object of RunGrid that runs this thread
 };
 
 inline constexpr uint32_t kWarpThreads = 32;
 
-// `arguments` has a pointer to each argument, as for cuLaunchKernel.
+// A kernel. `arguments` has a pointer to each argument, as for cuLaunchKernel.
 using GridKernel = void (*)(GridThread* thread, void* const* arguments);
 
 // A kernel of an image.
@@ -141,7 +145,8 @@ struct GridEntry {
   std::string name;
   GridKernel function = nullptr;
   size_t argument_count = 0;  // number of arguments, of 8 bytes each
-  uint64_t shared_bytes = 0;  // memory that the code itself declares
+  // bytes of shared memory that the code itself declares
+  uint64_t shared_bytes = 0;
   // True if threads synchronise, so that each needs its own stack.
   bool meets = false;
   // Number of further arguments of 128 bytes each (tensor_map.h).
@@ -151,14 +156,15 @@ struct GridEntry {
 // Writes kernels of this process as bytes that the emulated driver loads as a
 // module of format "emulated-grid". The code must outlive executables of it.
 std::vector<uint8_t> WriteGridImage(std::span<const GridEntry> entries);
-// Returns nothing if the bytes are no such image.
+// Reads the kernels of an image. Returns none if the bytes are no such image.
 std::vector<GridEntry> ReadGridImage(const void* image);
 
 struct GridLaunch {
   GridEntry kernel;
   std::array<uint32_t, 3> blocks = {1, 1, 1};
   std::array<uint32_t, 3> threads = {1, 1, 1};
-  uint64_t shared_bytes = 0;  // dynamic memory, after that of the kernel
+  // bytes of dynamic shared memory, after that of the kernel
+  uint64_t shared_bytes = 0;
   void* const* arguments = nullptr;
 };
 
@@ -173,15 +179,16 @@ using FindMemory = std::function<MemoryRange(uintptr_t address)>;
 // takes one pass over the 32 banks if its rows are in different banks, and up
 // to eight otherwise.
 struct GridStatistics {
-  uint64_t products = 0;       // calls of multiply, per warp
-  uint64_t matrix_loads = 0;   // matrices loaded
-  uint64_t matrix_passes = 0;  // passes over the banks for them
-  uint64_t async_copies = 0;   // per thread
+  // calls of GridFunctions::multiply, counted once per warp
+  uint64_t products = 0;
+  uint64_t matrix_loads = 0;   // matrices that were loaded from shared memory
+  uint64_t matrix_passes = 0;  // passes over the banks that these loads took
+  uint64_t async_copies = 0;   // asynchronous copies, counted per thread
   uint64_t box_copies = 0;
 };
 
-// Returns the error as a line, or nothing. The grid's counts are added to
-// `statistics`, which may be null.
+// Runs a grid. Returns an error as a line, or an empty text. The grid's counts
+// are added to `statistics`, which may be null.
 std::string RunGrid(const GridLaunch& launch, const FindMemory& memory,
                     GridStatistics* statistics = nullptr);
 

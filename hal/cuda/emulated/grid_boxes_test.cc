@@ -22,11 +22,12 @@ constexpr uint32_t kRows = 18, kColumns = 8;
 constexpr uint32_t kBoxRows = 4;
 constexpr uint32_t kBoxWords = kBoxRows * kColumns;
 constexpr uint32_t kSlots = 2, kTurns = 5;
-// offset in shared memory: full, then empty
+// Offset of the barriers in shared memory: full ones, then empty ones.
 constexpr uint32_t kBarriers = 1024;
 constexpr uint32_t kConsumers = 32;
 
-// The error that a kernel makes on purpose.
+// Names the mistake that a kernel makes on purpose. A kernel with kNone makes
+// none.
 enum class Fault : uint8_t {
   kNone,
   kNoFullWait,
@@ -66,7 +67,8 @@ void Produce(GridThread* thread, const void* map, Fault fault) {
   }
 }
 
-// out[thread]: the sum over all boxes of the words of that number.
+// Computes out[thread] as the sum over all boxes of the word with the thread's
+// number.
 void Consume(GridThread* thread, uint32_t* out, Fault fault) {
   const uint32_t number = thread->thread[0];
   uint32_t sum = 0;
@@ -101,8 +103,8 @@ void Pipeline(GridThread* thread, void* const* arguments) {
     Consume(thread, *static_cast<uint32_t* const*>(arguments[0]), kFault);
 }
 
-// The first two warps exchange words; the third one does not take part.
-// kBarrier is the barrier of the second warp.
+// A kernel whose first two warps exchange words; the third warp does not take
+// part. kBarrier is the barrier of the second warp.
 template <uint32_t kBarrier>
 void MeetInPairs(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0];
@@ -231,7 +233,7 @@ TEST_F(GridBoxes, SomeThreadsMeet) {
                 "threads"));
 }
 
-// Copies rows of 128 bytes whose pieces of 16 bytes are swizzled.
+// A kernel that copies rows of 128 bytes whose pieces of 16 bytes are swizzled.
 void CopySwizzled(GridThread* thread, void* const* arguments) {
   uint8_t* const barrier = thread->shared + kBarriers;
   thread->functions->make_copy_barrier(thread, barrier, 1);
@@ -283,8 +285,8 @@ TEST_F(GridBoxes, PiecesOfSwizzledRowsAreExchanged) {
   }
 }
 
-// The tensor has 5 images of 3 lines of 4 words. The box has images 1 to 4 on
-// each of lines 2 and 3; the last one is outside.
+// A kernel that copies a box of a tensor of 5 images of 3 lines of 4 words. The
+// box has images 1 to 4 on each of lines 2 and 3; the last line is outside.
 void CopyByLines(GridThread* thread, void* const* arguments) {
   uint8_t* const barrier = thread->shared + kBarriers;
   thread->functions->make_copy_barrier(thread, barrier, 1);

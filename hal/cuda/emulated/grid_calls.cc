@@ -33,7 +33,7 @@ void GridRunner::Barrier(GridThread* thread) {
 float GridRunner::PowerOfTwo(GridThread*, float x) {
   const auto power = static_cast<float>(std::exp2(double{x}));
   if (power < std::numeric_limits<float>::min()) return 0;
-  // The instruction specifies these results exactly.
+  // These results are exact, as the instruction specifies.
   if (x == 0 || !std::isfinite(power)) return power;
   // Half of the other results are off by one unit up or down.
   switch (std::bit_cast<uint32_t>(x) * 0x9e3779b9u >> 30) {

@@ -11,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Shape of the matrices that warps load.
+// The shape of the matrices that warps load: eight rows of kRowBytes bytes.
 constexpr uint32_t kRowBytes = 16;
 constexpr uint32_t kRowsOfMatrix = 8;
 constexpr uint32_t kWarpGroupThreads = 128;
@@ -146,14 +146,15 @@ void GridRunner::AwaitProducts(GridThread* seen, uint32_t groups) {
   GridRunner& runner = Of(seen);
   Thread& thread = runner.threads_[runner.NumberOf(*seen)];
   for (; thread.held_groups.size() > groups; thread.held_groups.pop_front()) {
-    // The hardware may have read them as late as now.
+    // The hardware may have read the operands as late as now, so they are held
+    // until here.
     for (const HeldBytes& held : thread.held_groups.front()) {
       runner.races_.Release(held.offset, held.bytes);
       Access(seen, runner.shared_ + held.offset, held.bytes, kLoadKind);
     }
   }
-  // The warp waits together, and the thread that reports this may be ahead of
-  // others here.
+  // The warp waits together. Other threads of the warp may be behind the thread
+  // that reports this.
   if (!runner.copy_barriers_.Any()) return;
   const uint32_t number = runner.NumberOf(*seen);
   const uint32_t first = runner.WholeWarpOf(number, "waits for products");

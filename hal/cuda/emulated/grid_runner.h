@@ -61,7 +61,7 @@ class GridRunner {
     kIsDone
   };
   struct HeldBytes {
-    uint64_t offset = 0;  // in shared memory
+    uint64_t offset = 0;  // offset of a barrier or matrix in shared memory
     uint64_t bytes = 0;
   };
   using WideFactors = std::pair<const void*, const void*>;
@@ -72,17 +72,18 @@ class GridRunner {
     // so that a thread that is ahead does not overwrite values that others
     // still read.
     struct Brought {
-      uint32_t value = 0;            // for shuffles
-      WarpOperands operands = {};    // for products
-      const uint8_t* row = nullptr;  // for loads of matrices
+      uint32_t value = 0;            // value that a shuffle exchanges
+      WarpOperands operands = {};    // operands of a product
+      const uint8_t* row = nullptr;  // row of a matrix that is loaded
     };
     std::array<Brought, 2> brought = {};
     uint32_t meetings = 0;
     uint32_t mask = 0;
-    // The barrier at which it waits, and the number of threads; 0 means all.
+    // The barrier at which the thread waits, and the number of threads that it
+    // waits for; 0 means all.
     uint32_t barrier = 0;
     uint32_t barrier_threads = 0;
-    // The copy barrier and the parity of the phase for which it waits.
+    // The copy barrier and the parity of the phase for which the thread waits.
     uint64_t copy_barrier = 0;
     uint32_t parity = 0;
     AsyncCopies copies;
@@ -90,7 +91,7 @@ class GridRunner {
     // and the earlier groups, the oldest first.
     std::vector<HeldBytes> held;
     std::deque<std::vector<HeldBytes>> held_groups;
-    size_t wide_products = 0;  // number so far
+    size_t wide_products = 0;  // number of the thread's wide products so far
   };
 
   static GridRunner& Of(GridThread* thread) {
@@ -111,7 +112,8 @@ class GridRunner {
   bool IsAtBarrierOfAll(const Thread& thread) const;
   std::string WhatItDoes(const Thread& thread) const;
 
-  // Threads that are not at the barrier by now will never reach it.
+  // Releases the threads at the barrier of the whole block. Threads that are
+  // not at the barrier by now will never reach it.
   bool ReleaseBarrier();
 
   // Releases barriers at which the required number of threads wait.
@@ -137,7 +139,7 @@ class GridRunner {
   static void CopyBox(GridThread* seen, const void* map_bytes, uint32_t rank,
                       const int32_t* coordinates, void* to, void* barrier);
 
-  // Waits for the threads of the warp that the mask names.
+  // Makes the thread wait for the threads of its warp that the mask names.
   void MeetWarp(uint32_t number, uint32_t mask);
 
   // Returns thread 0 of the whole warp of thread `number`; `what` names the
@@ -160,8 +162,8 @@ class GridRunner {
   SharedMatrix MatrixAt(const void* begin, uint64_t descriptor,
                         uint32_t is_transposed, DType type) const;
 
-  // Each lane checks some of the matrix' pieces of 16 bytes and holds them
-  // until they are awaited.
+  // Begins to read a matrix: each lane checks some of the matrix' pieces of 16
+  // bytes and holds them until they are awaited.
   void BeginMatrix(uint32_t number, const SharedMatrix& matrix, uint32_t depth,
                    uint32_t columns);
   static void CommitProducts(GridThread* seen);
@@ -176,12 +178,12 @@ class GridRunner {
                         const void* from, uint32_t read);
   static void CommitCopies(GridThread* seen);
 
-  // The end of a copy counts as a store: a thread that reads the bytes without
-  // a barrier after it reads too early.
+  // Performs copies of a thread. The end of a copy counts as a store: a thread
+  // that reads the bytes without a barrier after it reads too early.
   static void AwaitCopies(GridThread* seen, uint32_t groups);
 
-  // 16 bytes are four banks: eight rows in different groups of four are one
-  // pass.
+  // Counts the passes over the banks for loads of matrices. 16 bytes are four
+  // banks: eight rows in different groups of four are one pass.
   void CountPasses(std::span<const uint8_t* const> rows, uint32_t count);
   static uint32_t Shuffle(GridThread* seen, uint32_t mode, uint32_t mask,
                           uint32_t value, uint32_t b, uint32_t c);
@@ -193,7 +195,7 @@ class GridRunner {
   void CheckShared(uint32_t number, uint64_t offset, uint64_t bytes,
                    AccessKind kind);
 
-  // Leaves the kernel for good.
+  // Ends the grid with an error and leaves the kernel for good.
   void Fail(uint32_t number, const std::string& what);
 
   static constexpr auto kLoadKind = static_cast<uint32_t>(AccessKind::kLoad);

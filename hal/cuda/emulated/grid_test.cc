@@ -37,8 +37,8 @@ uint32_t* Shared(GridThread* thread) {
   return reinterpret_cast<uint32_t*>(thread->shared);
 }
 
-// out[block * threads + thread] = the value that the next thread stored to
-// shared memory.
+// A kernel: out[block * threads + thread] = the value that the next thread
+// stored to shared memory.
 void Rotate(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0], count = thread->threads[0];
   const uint32_t first = thread->block[0] * count;
@@ -69,7 +69,7 @@ void StoreOutside(GridThread* thread, void* const* arguments) {
   Store(thread, Out(arguments) + 1000000, 1);
 }
 
-// out[lane] = sum of the values of all lanes, by butterflies.
+// A kernel: out[lane] = sum of the values of all lanes, by butterflies.
 void SumOfWarp(GridThread* thread, void* const* arguments) {
   const uint32_t lane = thread->thread[0];
   uint32_t sum = lane * lane;
@@ -95,8 +95,8 @@ void Shift(GridThread* thread, void* const* arguments) {
   Store(thread, out + 3, shuffle(ShuffleMode::kIndex, 3, 0x101f));
 }
 
-// out[4 * lane ...] = c0 to c3 of a * b with a[i][k] = 16 * i + k in bytes and
-// b twice the unit matrix (of 32 by 8), a loaded by ldmatrix.
+// A kernel: out[4 * lane ...] = c0 to c3 of a * b with a[i][k] = 16 * i + k in
+// bytes and b twice the unit matrix (of 32 by 8), a loaded by ldmatrix.
 void MultiplyOnWarp(GridThread* thread, void* const* arguments) {
   const uint32_t lane = thread->thread[0];
   // Rows of 48 bytes, so that they begin in different banks.
@@ -113,7 +113,8 @@ void MultiplyOnWarp(GridThread* thread, void* const* arguments) {
   uint32_t operands[10] = {};
   thread->functions->load_matrices(thread, 4, 0,
                                    row(lane % 16) + (lane / 16) * 16, operands);
-  // b[k][column] of lane 4 * column + thread: k = 4 * thread + i, then 16 more.
+  // Elements b[k][column] belong to lane 4 * column + thread: k = 4 * thread +
+  // i, then 16 more.
   for (uint32_t i = 0; i < 4; ++i) {
     if (4 * (lane % 4) + i == lane / 4) operands[4] |= 2u << (8 * i);
   }
@@ -125,7 +126,8 @@ void MultiplyOnWarp(GridThread* thread, void* const* arguments) {
     Store(thread, Out(arguments) + 4 * lane + i, result[i]);
 }
 
-// out[lane] = two elements of a matrix of 16 bits, read down its columns.
+// A kernel: out[lane] = two elements of a matrix of 16 bits, read down its
+// columns.
 void LoadTransposed(GridThread* thread, void* const* arguments) {
   const uint32_t lane = thread->thread[0];
   if (lane < 8) {
@@ -157,10 +159,10 @@ uint16_t* InPanel(GridThread* thread, uint32_t begin, uint32_t row,
          column % 8;
 }
 
-// out[128 * c + thread] = sums c of a * b, where a[i][k] = i for k = 0, and
-// b[0][j] = j + 1, both in shared memory; all other elements are 0. All threads
-// share the factors. Afterwards the kernel stores to a, with or without waiting
-// for the product.
+// A kernel: out[128 * c + thread] = sums c of a * b, where a[i][k] = i for k =
+// 0, and b[0][j] = j + 1, both in shared memory; all other elements are 0. All
+// threads share the factors. Afterwards the kernel stores to a, with or without
+// waiting for the product.
 enum class Fence : uint8_t { kBeforeBarrier, kBehindBarrier, kNone };
 void MultiplyOnGroup(GridThread* thread, void* const* arguments,
                      uint32_t groups_left,
@@ -211,8 +213,8 @@ void MultiplyWithoutFence(GridThread* thread, void* const* arguments) {
 void MultiplyWithLateFence(GridThread* thread, void* const* arguments) {
   MultiplyOnGroup(thread, arguments, 0, Fence::kBehindBarrier);
 }
-// Multiplies copied matrices: the end of a copy is a store after the fence that
-// precedes it.
+// A kernel that multiplies copied matrices: the end of a copy is a store after
+// the fence that precedes it.
 void MultiplyCopied(GridThread* thread, void* const* arguments) {
   if (thread->thread[0] == 0) {
     thread->functions->copy_async(thread, 16, thread->shared, Out(arguments),
@@ -230,7 +232,7 @@ void MultiplyCopied(GridThread* thread, void* const* arguments) {
                                      thread->shared, 0, kDescriptor,
                                      thread->shared + 8192, sums);
 }
-// The warps of a group use different matrices.
+// A kernel in which the warps of a group use different matrices.
 void MultiplyApart(GridThread* thread, void* const*) {
   const WarpProduct product = {
       .depth = 16, .a = DType::kF16, .b = DType::kF16, .sum = DType::kF32};
@@ -356,7 +358,7 @@ TEST(GridTest, MultipliesMatricesAsPtxSays) {
   EXPECT_EQ(run.statistics.matrix_passes, 4u);
 }
 
-// Shared memory of the kernels that multiply on a warpgroup.
+// Number of bytes of shared memory of the kernels that multiply on a warpgroup.
 constexpr uint64_t kFactorBytes = 16384;
 
 TEST(GridTest, WarpgroupsMultiplyWhatIsShared) {
@@ -395,7 +397,8 @@ TEST(GridTest, FindsProductsOfUnorderedStores) {
       "between";
   EXPECT_EQ(problem_of(MultiplyWithoutFence), first);
   EXPECT_EQ(problem_of(MultiplyCopied), first);
-  // The thread's own stores are before its fence then.
+  // If the fence is late, only the stores of other threads are reported: a
+  // thread's own stores are before its fence.
   EXPECT_EQ(problem_of(MultiplyWithLateFence),
             "kernel test, block (0, 0, 0): thread (1, 0, 0) multiplies what "
             "thread (0, 0, 0) stored around byte 16 of shared memory, without "

@@ -17,14 +17,14 @@ constexpr EmulatedKind kKinds[] = {
     {"sm_89", 8, 9, 128, 101376}, {"sm_90a", 9, 0, 132, 232448},
 };
 constexpr std::string_view kDefaultKind = "sm_80";
-// Largest memory of a host on which a device is emulated.
+// Largest number of bytes of memory of an emulated device.
 constexpr size_t kMaxBytes = size_t{1} << 36;
 constexpr size_t kAlignment = 256;
 
 }  // namespace
 
 Machine& Machine::Get() {
-  // It is never destroyed: contexts may end after main.
+  // The object is never destroyed, because contexts may end after main.
   static Machine* const machine = new Machine;
   return *machine;
 }
@@ -128,8 +128,8 @@ CUresult Machine::MakeLaunch(const CUDA_KERNEL_NODE_PARAMS& given,
       given.sharedMemBytes > given.func->most_dynamic_bytes ||
       shared > static_cast<uint64_t>(kind.shared_bytes))
     return kInvalidValue;
-  // Only the kernel knows the number of its arguments; it reads no more than
-  // that.
+  // The arguments are not counted: only the kernel knows their number, and it
+  // reads no more than that.
   const GridEntry& entry = given.func->entry;
   for (size_t i = 0; i < entry.argument_count; ++i) {
     uint64_t argument = 0;

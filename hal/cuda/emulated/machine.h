@@ -21,17 +21,18 @@ namespace ember::hal::cuda {
 
 // The properties of a kind of GPU.
 struct EmulatedKind {
-  const char* name;  // "sm_80"
+  const char* name;  // name of the architecture, such as "sm_80"
   int major;
   int minor;
   int processors;
-  int shared_bytes;  // largest memory of a block
+  int shared_bytes;  // largest number of bytes of a block's shared memory
 };
 
 // Memory of a device, or host memory that it reaches. Its initial contents are
 // arbitrary.
 struct Allocation {
-  std::unique_ptr<uint8_t[]> memory;  // includes room to align
+  // memory with additional room for its alignment
+  std::unique_ptr<uint8_t[]> memory;
   uint8_t* begin = nullptr;
   size_t bytes = 0;
   bool is_host = false;
@@ -47,14 +48,16 @@ struct Work {
   uint8_t value = 0;
   GridLaunch launch = {};
   std::vector<uint64_t> arguments = {};
-  std::vector<CUtensorMap> maps = {};  // further arguments
+  // tensor maps, which are further arguments
+  std::vector<CUtensorMap> maps = {};
 };
 
 // Objects to which CUDA's handles point.
 struct CUctx_st {
   int device = 0;
   int references = 0;
-  CUresult lost = 0;  // every call returns this error
+  // error that every call returns once the context is lost; 0: none
+  CUresult lost = 0;
 };
 struct CUstream_st {
   CUcontext context = nullptr;
@@ -82,8 +85,8 @@ struct CUgraphNode_st {
 };
 struct CUgraph_st {
   CUcontext context = nullptr;
-  // The nodes in the order in which they were added; every edge leads to a
-  // later node.
+  // The nodes of a graph in the order in which they were added; every edge
+  // leads to a later node.
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
 };
 struct CUgraphExec_st {
@@ -114,13 +117,13 @@ class Objects {
 };
 
 struct Machine {
-  std::mutex mutex;  // guards all
+  std::mutex mutex;  // guards all members
   Calls calls;
   bool is_ready = false;
   EmulatedKind kind = {};
   int device_count = 1;
-  std::map<int, std::unique_ptr<CUctx_st>> contexts;  // keyed by device
-  std::map<uintptr_t, Allocation> allocations;        // keyed by address
+  std::map<int, std::unique_ptr<CUctx_st>> contexts;  // contexts by device
+  std::map<uintptr_t, Allocation> allocations;        // allocations by address
   Objects<CUstream_st> streams;
   Objects<CUevent_st> events;
   Objects<CUmod_st> modules;
@@ -132,11 +135,11 @@ struct Machine {
 
   static Machine& Get();
 
-  // Reads the environment.
+  // Starts anew: reads the environment.
   CUresult Start();
   // Returns the context of this thread, or null.
   CUcontext Current() const;
-  // Records a call in the current context. Returns the error that it must
+  // Records a call in the current context. Returns the error that the call must
   // return, if any.
   CUresult Enter(const char* symbol);
   // Destroys the context's objects and counts them as leaked.

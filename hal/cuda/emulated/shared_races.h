@@ -49,8 +49,8 @@
 
 namespace ember::hal::cuda {
 
-// For each thread or agent: the time up to which everything that it did is
-// over.
+// A vector clock. For each thread or agent: the time up to which everything
+// that it did is over.
 using Clock = std::vector<uint32_t>;
 
 class SharedRaces {
@@ -59,10 +59,10 @@ class SharedRaces {
       : threads_(threads), bytes_(bytes), held_(bytes) {}
 
   void BeginBlock();
-  // All threads of the block have synchronised: everything before is over,
-  // except the work of agents.
+  // Records that all threads of the block have synchronised: everything before
+  // is over, except the work of agents.
   void Barrier();
-  // These threads have synchronised.
+  // Records that these threads have synchronised.
   void Meet(std::span<const uint32_t> threads);
   // Release adds everything that the thread or agent did, and knows to be over,
   // to the clock. Acquire adds the clock to the knowledge of a thread.
@@ -76,7 +76,8 @@ class SharedRaces {
   void Hold(uint32_t thread, uint64_t offset, uint64_t bytes);
   void Release(uint64_t offset, uint64_t bytes);
 
-  // Returns a number after those of the threads; valid until the next block.
+  // Adds an agent and returns its number, which is after those of the threads;
+  // valid until the next block.
   uint32_t AddAgent();
   // Records a store that the thread begins and the agent performs. Returns the
   // thread or agent with which it races.
@@ -99,7 +100,7 @@ class SharedRaces {
   };
   struct Held {
     uint32_t times = 0;
-    uint32_t thread = kNobody;  // the last accessor
+    uint32_t thread = kNobody;  // number of the last accessor
   };
 
   // Creates the clocks. They exist from the first synchronisation that is not
@@ -115,8 +116,9 @@ class SharedRaces {
   const uint32_t threads_;
   uint64_t epoch_ = 1;
   std::vector<Byte> bytes_;
-  std::vector<Held> held_;     // one per byte
-  std::vector<Clock> clocks_;  // one per thread, then one per agent; or empty
+  std::vector<Held> held_;  // one item per byte
+  // one clock per thread, then one per agent; or empty
+  std::vector<Clock> clocks_;
   std::vector<uint32_t> agent_times_;
 };
 

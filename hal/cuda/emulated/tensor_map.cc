@@ -10,14 +10,16 @@ namespace ember::hal::cuda {
 namespace {
 
 constexpr uint64_t kMapAlignment = 64;
-// alignment of addresses, strides and rows of a box
+// Alignment in bytes of addresses, strides and rows of a box.
 constexpr uint64_t kAlignment = 16;
 constexpr uint64_t kMaxExtent = uint64_t{1} << 32;
-constexpr uint64_t kMaxStride = uint64_t{1} << 40;  // strides are below it
+// number of bytes that every stride is below
+constexpr uint64_t kMaxStride = uint64_t{1} << 40;
 constexpr uint32_t kMaxBox = 256;
-constexpr uint64_t kSwizzledBytes = 128;  // largest row of a swizzled box
+// largest number of bytes of a row of a swizzled box
+constexpr uint64_t kSwizzledBytes = 128;
 
-// Returns 0 for unknown types.
+// Returns the number of bytes of an element; 0 for unknown types.
 uint32_t ElementBytes(CUtensorMapDataType type) {
   switch (type) {
     case kTensorMapUint8:

@@ -26,19 +26,23 @@ namespace ember::hal::cuda {
 struct TensorMap {
   static constexpr uint32_t kMaxDims = 5;
 
-  uint64_t address = 0;                         // address of the first element
-  std::array<uint64_t, kMaxDims> extents = {};  // elements
-  std::array<uint64_t, kMaxDims> strides = {};  // bytes between neighbours
-  std::array<uint32_t, kMaxDims> box = {};      // elements that are copied
+  uint64_t address = 0;  // address of the first element
+  // number of elements along each dim
+  std::array<uint64_t, kMaxDims> extents = {};
+  // bytes between neighbours along each dim
+  std::array<uint64_t, kMaxDims> strides = {};
+  // number of elements along each dim that a copy takes
+  std::array<uint32_t, kMaxDims> box = {};
   uint32_t element_bytes = 0;
   uint32_t rank = 0;
-  // CU_TENSOR_MAP_SWIZZLE_128B; otherwise rows of the box are not swizzled.
+  // 1 for CU_TENSOR_MAP_SWIZZLE_128B; 0: rows of the box are not swizzled.
   uint32_t is_swizzled = 0;
 };
 
 // The contents of the 128 bytes.
 struct TensorMapRecord {
-  static constexpr uint64_t kMagic = 0x50414d524f534e54;  // "TNSORMAP"
+  // the characters "TNSORMAP"
+  static constexpr uint64_t kMagic = 0x50414d524f534e54;
 
   uint64_t magic = 0;
   TensorMap map;
@@ -57,7 +61,7 @@ CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
                          CUtensorMapL2promotion promotion,
                          CUtensorMapFloatOOBfill fill);
 
-// `bytes` points to 128 bytes at any address. Returns false if EncodeTensorMap
+// Reads a map from 128 bytes at any address. Returns false if EncodeTensorMap
 // has not written them.
 bool ReadTensorMap(const void* bytes, TensorMap& map);
 

@@ -11,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Correct arguments; each case changes one of them.
+// Correct arguments of EncodeTensorMap; each case changes one of them.
 struct Arguments {
   alignas(128) uint8_t bytes[256] = {};
   size_t offset = 0;  // offset of the map in them
@@ -41,7 +41,7 @@ TEST(TensorMapTest, ReadsWhatIsEncoded) {
   TensorMap map;
   EXPECT_FALSE(ReadTensorMap(arguments.bytes, map));
   ASSERT_EQ(arguments.Encode(), kSuccess);
-  // A kernel may have the bytes at any address.
+  // A kernel may have the map's bytes at any address.
   std::vector<uint8_t> moved(sizeof(CUtensorMap) + 1);
   std::memcpy(moved.data() + 1, arguments.bytes, sizeof(CUtensorMap));
   ASSERT_TRUE(ReadTensorMap(moved.data() + 1, map));
@@ -63,7 +63,7 @@ TEST(TensorMapTest, TakesWhatIsJustAllowed) {
       [](Arguments& a) { a.extents[2] = uint64_t{1} << 32; },
       [](Arguments& a) { a.strides[1] = (uint64_t{1} << 40) - 16; },
       [](Arguments& a) { a.strides = {96, 688, 0, 0}; },
-      // Dims in another order, one of them of a single element.
+      // The dims are in another order, and one of them has a single element.
       [](Arguments& a) { a.strides = {240, 80, 0, 0}; },
       [](Arguments& a) {
         a.rank = 4;
@@ -101,7 +101,8 @@ TEST(TensorMapTest, RefusesWhatTheDriverRefuses) {
       [](Arguments& a) { a.strides = {224, 80, 0, 0}; },
       [](Arguments& a) { a.box[1] = 0; },
       [](Arguments& a) { a.box[1] = 257; },
-      // Rows of 8 and of 136 bytes.
+      // Rows of a box that are too short (8 bytes), and too long for a swizzled
+      // box (136 bytes).
       [](Arguments& a) { a.box[0] = 4; },
       [](Arguments& a) { a.box[0] = 72; },
       [](Arguments& a) { a.type = kTensorMapUint32; },

@@ -28,7 +28,7 @@ namespace ember::hal::cuda {
 
 class UnorderedStores {
  public:
-  // For a block's shared memory and its threads.
+  // Makes the records of a block's shared memory and its threads.
   UnorderedStores(uint64_t bytes, uint32_t threads)
       : bytes_(bytes), threads_(threads) {}
 
@@ -36,7 +36,8 @@ class UnorderedStores {
   void Store(uint32_t thread, uint64_t offset, uint64_t bytes);
   // Records a fence of the thread.
   void Order(uint32_t thread) { ++threads_[thread].fences; }
-  // From here on other threads may know what the thread did.
+  // Records that the thread synchronises: from here on other threads may know
+  // what it did.
   void Meet(uint32_t thread);
   void MeetAll();
   // Returns the thread whose store is not ordered before the product of
@@ -54,7 +55,8 @@ class UnorderedStores {
   };
   struct Thread {
     uint32_t fences = 0;
-    uint32_t known_fences = 0;  // at its last synchronisation
+    // number of the thread's fences at its last synchronisation
+    uint32_t known_fences = 0;
   };
 
   std::vector<Byte> bytes_;

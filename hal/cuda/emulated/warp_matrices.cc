@@ -9,18 +9,18 @@ namespace {
 
 constexpr uint32_t kRows = 16;
 constexpr uint32_t kColumns = 8;
-// A group of four lanes holds a row of eight elements.
+// Number of lanes that hold a row of eight elements.
 constexpr uint32_t kThreads = 4;
 
 uint32_t BytesOf(DType type) {
   return static_cast<uint32_t>(DTypeByteSize(type));
 }
-// Returns the number of elements of a register.
+// Returns the number of elements of this type in a register.
 uint32_t ElementsOf(DType type) { return 4 / BytesOf(type); }
 
 bool IsWhole(DType type) { return type == DType::kI8 || type == DType::kU8; }
 
-// Element number i of a register.
+// Returns the bits of element number i of a register.
 uint32_t Part(uint32_t word, DType type, uint32_t i) {
   const uint32_t bits = 8 * BytesOf(type);
   return bits == 32 ? word : word >> (bits * i) & ((uint32_t{1} << bits) - 1);
@@ -76,8 +76,9 @@ uint32_t AddProducts(const WarpProduct& product, uint32_t before,
   return bits;
 }
 
-// The element is in lane 4 * (row mod 8) + column / elements mod 4. Its
-// registers advance down the rows by 8, then along by four lanes' elements.
+// Returns the number of an element of a in its lane's registers. The element is
+// in lane 4 * (row mod 8) + column / elements mod 4. Its registers advance down
+// the rows by 8, then along by four lanes' elements.
 uint32_t ElementOfA(const WarpProduct& product,
                     std::span<const WarpOperands* const> operands, uint32_t row,
                     uint32_t k) {
@@ -92,8 +93,8 @@ struct MatrixPlace {
   uint32_t column = 0;
 };
 
-// Elements c0 to c3 of the lane: two neighbours of row `group`, and two of row
-// `group` + 8.
+// Number of sums of a lane, c0 to c3: two neighbours of row `group`, and two of
+// row `group` + 8.
 constexpr uint32_t kSumsOfLane = 4;
 
 MatrixPlace PlaceOfSum(uint32_t lane, uint32_t c) {
@@ -126,7 +127,7 @@ void MultiplyLane(const WarpProduct& product,
   const uint32_t in_b = ElementsOf(product.b);
   const size_t first_b = product.RegistersOfA();
   const size_t first_sum = first_b + product.RegistersOfB();
-  // The element is in lane 4 * column + row / elements mod 4.
+  // An element of b is in lane 4 * column + row / elements mod 4.
   const auto element_of_b = [&](uint32_t k, uint32_t column) {
     const uint32_t from = column * kThreads + k / in_b % kThreads;
     const uint32_t number = k / (in_b * kThreads);
@@ -173,7 +174,7 @@ uint32_t ElementOf(const SharedMatrix& matrix, const uint8_t* shared,
   return element;
 }
 
-// element_of_a(row, k) returns elements of the warp's 16 rows.
+// Multiplies the warp's 16 rows. element_of_a(row, k) returns their elements.
 template <typename ElementOfRows>
 void AddColumns(const WarpProduct& product, uint32_t columns,
                 const ElementOfRows& element_of_a, const SharedMatrix& b,

@@ -21,7 +21,7 @@
 
 namespace ember::hal::cuda {
 
-// A 16 x depth by a depth x 8 matrix, added to a 16 x 8 one.
+// A product: a 16 x depth by a depth x 8 matrix, added to a 16 x 8 one.
 struct WarpProduct {
   uint32_t depth = 0;
   DType a = DType::kF16;
@@ -34,7 +34,7 @@ struct WarpProduct {
            static_cast<uint32_t>(b) << 16 | static_cast<uint32_t>(sum) << 24;
   }
   static WarpProduct Unpack(uint32_t packed);
-  // Return the number of 32-bit registers of a lane.
+  // These functions return the number of 32-bit registers of a lane.
   size_t RegistersOfA() const;
   size_t RegistersOfB() const;
   size_t RegistersOfSum() const;
@@ -58,9 +58,11 @@ void MultiplyLane(const WarpProduct& product,
 // follows the PTX ISA, "Strides" and "Swizzling modes" of the asynchronous
 // warpgroup instructions, with swizzling by 128 bytes.
 struct SharedMatrix {
-  uint64_t begin = 0;  // byte of shared memory, which begins at 1024 * n
+  // offset in bytes in shared memory, which begins at an address of 1024 * n
+  uint64_t begin = 0;
   uint64_t descriptor = 0;
-  // True if columns are contiguous instead of depth.
+  // True if the elements of a row (one k) are contiguous, not those of a
+  // column.
   bool is_transposed = false;
   uint32_t element_bytes = 2;
 
@@ -77,8 +79,8 @@ void MultiplyWideLane(const WarpProduct& product, uint32_t columns,
                       const SharedMatrix& b, const uint8_t* shared,
                       uint32_t lane, uint32_t* sums);
 
-// Does the same with a in shared memory; row `first_row` of it is the first of
-// this warp.
+// Does what MultiplyWideLane does, with a in shared memory, too. Row
+// `first_row` of a is the first one of this warp.
 void MultiplySharedLane(const WarpProduct& product, uint32_t columns,
                         const SharedMatrix& a, uint32_t first_row,
                         const SharedMatrix& b, const uint8_t* shared,

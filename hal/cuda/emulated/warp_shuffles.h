@@ -12,9 +12,10 @@
 
 namespace ember::hal::cuda {
 
-// b and c are the instruction's operands: c holds the clamp in its lowest five
-// bits, and the mask of the segment from bit 8 on. A lane that would get a
-// value from outside of its segment keeps its own.
+// Returns the lane whose value `lane` gets. b and c are the instruction's
+// operands: c holds the clamp in its lowest five bits, and the mask of the
+// segment from bit 8 on. A lane that would get a value from outside of its
+// segment keeps its own.
 uint32_t LaneToShuffle(ShuffleMode mode, uint32_t lane, uint32_t b, uint32_t c);
 
 }  // namespace ember::hal::cuda

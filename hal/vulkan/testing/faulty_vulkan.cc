@@ -33,7 +33,8 @@ constexpr const char* kNames[] = {
 #undef EMBER_NAME
 };
 
-// The fault; set while no other thread calls.
+// The fault that the environment variable describes. It is set while no other
+// thread calls.
 std::string fault_function;
 int64_t fault_call = 0;
 VkResult fault_result = VK_SUCCESS;
@@ -59,7 +60,8 @@ void ReadFault() {
   fault_result = static_cast<VkResult>(result);
 }
 
-// Returns the result of a call that must fail, instead of making it.
+// Returns the result of a call that must fail. The call is then not passed on.
+// nullopt: the call does not fail.
 std::optional<VkResult> FaultOf(int function) {
   const int64_t call = ++calls[function];
   if (call != fault_call || fault_function != kNames[function])
@@ -69,7 +71,7 @@ std::optional<VkResult> FaultOf(int function) {
 }
 
 template <int kFunction, typename Pointer>
-struct Intercept {  // for functions that cannot fail
+struct Intercept {  // the general case is for functions that cannot fail
   static PFN_vkVoidFunction Get() { return nullptr; }
 };
 
@@ -92,7 +94,7 @@ struct Intercept<kFunction, VkResult(VKAPI_PTR*)(Arguments...)> {
   }
 };
 
-// Returns the function that replaces `found`.
+// Returns the function that replaces the real loader's function `found`.
 PFN_vkVoidFunction Replace(std::string_view name, PFN_vkVoidFunction found) {
   if (found == nullptr) return nullptr;
 #define EMBER_REPLACE(function)                          \
@@ -146,7 +148,7 @@ vkGetInstanceProcAddr(VkInstance instance, const char* name) {
 
 __attribute__((visibility("default"))) const char* EmberFaultyFunction(
     int64_t index) {
-  // Rows are in the order of kNames.
+  // For each function: true if it can fail. Rows are in the order of kNames.
   const bool can_fail[] = {
 #define EMBER_CAN_FAIL(name) Intercept<k##name, PFN_vk##name>::Get() != nullptr,
       EMBER_ALL_FUNCTIONS(EMBER_CAN_FAIL)

@@ -14,12 +14,13 @@
 
 #include <cstdint>
 
-// Found by dlsym.
+// The functions below are found by dlsym.
 extern "C" {
 // Returns the name of a function that can fail: those that the driver knows and
 // that return a VkResult. Null after the last.
 const char* EmberFaultyFunction(int64_t index);
-// Returns the number of calls that failed since the variable was read.
+// Returns the number of calls that failed since the environment variable was
+// read.
 int64_t EmberFaultCount();
 }
 

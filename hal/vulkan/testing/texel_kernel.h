@@ -13,9 +13,11 @@ namespace ember::hal::vulkan {
 
 class TexelKernel {
  public:
-  // `format` is the name in SPIR-V's text. The driver takes R32ui and Rgba32ui.
+  // Makes the kernel's code. `format` is the name of the texels' format in
+  // SPIR-V's text. The driver takes R32ui and Rgba32ui.
   explicit TexelKernel(const char* format = "Rgba32ui");
-  // Valid as long as this object.
+  // Returns the definition for LoadExecutable, which is valid as long as this
+  // object.
   const ExecutableDefinition& definition() const { return definition_; }
 
  private:

@@ -16,7 +16,8 @@
 
 namespace ember::jit {
 
-// The CPU is the one that this runs on. Errors are those of NewLlvmCompiler.
+// Returns a compiler for the CPU that this runs on, and for devices. Errors are
+// those of NewLlvmCompiler.
 StatusOr<std::unique_ptr<ObjectCompiler>> NewFullCompiler();
 
 }  // namespace ember::jit

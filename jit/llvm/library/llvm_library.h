@@ -27,12 +27,13 @@ inline constexpr char kLlvmLibrary[] = "libember_llvm.so";
 // NotFound if it is not there.
 StatusOr<std::string> FindLlvmLibrary(const std::string& folder = "");
 
-// Returns the compiler of full_compiler.h. The library stays loaded. Returns
-// NotFound with the loader's message; other errors are those of
-// NewFullCompiler.
+// Loads the library and returns the compiler of full_compiler.h. The library
+// stays loaded. Returns NotFound with the loader's message; other errors are
+// those of NewFullCompiler.
 StatusOr<std::unique_ptr<ObjectCompiler>> LoadLlvmCompiler();
 
-// The library's only symbol, and its type. It returns false and sets an error.
+// The library's only symbol, and the type of that function. It returns false
+// and sets an error on failure.
 inline constexpr char kNewLlvmCompilerSymbol[] = "EmberNewLlvmCompiler";
 using NewLlvmCompilerFunction = bool(std::unique_ptr<ObjectCompiler>* compiler,
                                      std::string* error);

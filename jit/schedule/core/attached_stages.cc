@@ -49,10 +49,10 @@ class KnownFromParts {
   // overlap.
   void AddSum(NodeId node, int64_t size) {
     std::optional<LinearSum> sum = tensor::Linearize(pool_, node);
-    // Without a range the sum might wrap.
+    // A sum without a known range might wrap, so it determines nothing.
     if (!sum || tensor::RangeOfLinear(pool_, *sum).IsFull()) return;
     std::ranges::sort(sum->terms, {}, &LinearTerm::coefficient);
-    // Size of the part plus the largest sum of the smaller digits.
+    // `reach` is the size of a part plus the largest sum of the smaller digits.
     int64_t reach = size;
     std::vector<bool> tells;
     for (const LinearTerm& term : sum->terms) {
@@ -72,8 +72,8 @@ class KnownFromParts {
     }
   }
 
-  // x floordiv c and x mod c determine x. Returns false if no such pair is
-  // left.
+  // Adds x to the known values for one pair of known values x floordiv c and x
+  // mod c, which determine x. Returns false if no such pair is left.
   bool JoinDigits() {
     for (const NodeId id : std::vector<NodeId>(known_.begin(), known_.end())) {
       if (pool_[id].opcode != Opcode::kModulo) continue;
@@ -115,7 +115,8 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
       regions = std::move(read);
       continue;
     }
-    // If several results are needed, the stage covers what any of them needs.
+    // If several results are needed, the stage covers what any of these results
+    // needs.
     for (size_t d = 0; d < regions.size(); ++d) {
       if (regions[d].base != read[d].base ||
           regions[d].extent != read[d].extent) {
@@ -149,7 +150,8 @@ StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
            plan.attach_loop == around.plan->order[position];
   };
   PlacedStages placed;
-  std::vector<int> inside;  // here or further in
+  // The stages that are computed in this loop, or in a loop of such a stage.
+  std::vector<int> inside;
   for (int i = 0; i < around.stage; ++i) {
     if (PositionInside(schedule, i, around.stage) >= position)
       inside.push_back(i);
@@ -237,7 +239,7 @@ class PartsCheck {
       const StatusOr<StageLoops> s =
           MakeStageLoops(schedule_, root, std::move(regions), full_[root],
                          /*is_placed=*/true, nest_);
-      // Lowering refuses loops that cannot be made.
+      // Loops that cannot be made are no error here: lowering refuses them.
       if (s.ok()) EMBER_RETURN_IF_ERROR(Visit(*s));
     }
     return OkStatus();

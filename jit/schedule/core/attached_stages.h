@@ -32,19 +32,22 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
                                        std::span<const NodeId> full,
                                        Rewriter& header, loops::LoopNest& nest);
 
-// Stages at a loop.
+// The stages that are computed in one loop of another stage.
 struct PlacedStages {
-  std::vector<int> attached;  // computed right there, in order
-  // Loops of these stages and of stages further in.
+  // The stages that are computed directly in this loop, in order.
+  std::vector<int> attached;
+  // Loops of the attached stages, and of the stages that are computed inside
+  // these.
   std::map<int, StageLoops> loops;
 };
 
-// Changes the regions that are computed of an attached stage; may be null.
+// A function that changes the regions of an attached stage that are computed
+// there. May be null.
 using RegionChange =
     std::function<void(int stage, std::vector<AxisRegion>& regions)>;
 
 // Returns the stages at loop `position` of `around`, with the parts that they
-// cover there. full: the whole extents of each stage, as above.
+// cover in that loop. full: the whole extents of each stage's axes, as above.
 StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
                                    const StageLoops& around, int position,
                                    std::span<const std::vector<NodeId>> full,
@@ -60,7 +63,7 @@ Status CheckPartsAreOwn(const Computation& computation,
                         const PlacedStages& placed,
                         std::span<const NodeId> variables,
                         loops::LoopNest& nest);
-// The same check at all loops of the schedule.
+// Makes the check of the function above for every loop of the schedule.
 Status CheckPartsAreOwn(const Schedule& schedule);
 
 }  // namespace ember::schedule

@@ -12,8 +12,8 @@ namespace {
 
 using tensor::Opcode;
 
-// Per axis of a stage inside the loop: the equal axis of the stage around it,
-// or -1.
+// For each axis of a stage inside the loop: the equal axis of the stage around
+// it, or -1.
 using AxisMap = std::vector<int>;
 
 class Attachment {
@@ -180,7 +180,7 @@ class Attachment {
     return axes;
   }
 
-  // Returns AxesAround() without axes of at most one value.
+  // Returns the axes of AxesAround() that have more than one value.
   std::vector<int> FixedAxes() const {
     std::vector<int> axes = AxesAround();
     std::erase_if(axes, [&](int axis) {
@@ -205,7 +205,8 @@ class Attachment {
       for (size_t i = 0; i < map.size(); ++i) map[i] = static_cast<int>(i);
       return map;
     }
-    for (int d = 0; d < computed.spatial_count; ++d) map[d] = -2;  // unknown
+    // -2: no reader was visited yet
+    for (int d = 0; d < computed.spatial_count; ++d) map[d] = -2;
     for (int reader : ConsumersOf(computation_, stage)) {
       const AxisMap readers = MapOf(reader);
       for (const ComputationStore& store : computed.stores)

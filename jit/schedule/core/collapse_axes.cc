@@ -131,7 +131,7 @@ class Collapser {
 
   bool IsCandidate(const Pair& axes) const {
     const ComputationStage& stage = c_.stages[axes.owner];
-    // One is spatial, the other a reduction.
+    // One of the axes is spatial, the other a reduction: they stay.
     if (axes.first + 1 == stage.spatial_count) return false;
     return SizeOf(stage.axes[axes.first].extent) > 1 &&
            SizeOf(stage.axes[axes.first + 1].extent) > 1;
@@ -191,7 +191,8 @@ class Collapser {
         return false;
       }
       const Pair pair{access.stage, static_cast<int>(x - axes.begin())};
-      // An axis may be in one pair only; a second pair would have to wait.
+      // An axis may be in one pair only. If it is in two, neither pair is
+      // collapsed.
       for (const int other : {-1, 1}) {
         if (axes_.contains({pair.owner, pair.first + other})) return false;
       }
@@ -225,7 +226,8 @@ class Collapser {
 
   void RewriteStage(int number) {
     ComputationStage& stage = c_.stages[number];
-    std::vector<std::pair<NodeId, NodeId>> merged;  // first axis, new axis
+    // pairs of the first of the two axes and the new axis
+    std::vector<std::pair<NodeId, NodeId>> merged;
     for (auto pair = axes_.rbegin(); pair != axes_.rend(); ++pair) {
       if (pair->owner != number) continue;
       ComputationAxis& x = stage.axes[pair->first];
@@ -280,8 +282,10 @@ class Collapser {
   Computation& c_;
   tensor::ExpressionPool& pool_;
   std::vector<Access> accesses_;
-  std::vector<std::set<NodeId>> nodes_;  // per stage: the nodes that it uses
-  std::vector<bool> from_data_;  // per buffer: some index of it is loaded
+  // for each stage: the nodes that it uses
+  std::vector<std::set<NodeId>> nodes_;
+  // for each buffer: true if some index of it is loaded
+  std::vector<bool> from_data_;
   std::set<Pair> axes_;
   std::set<Pair> dims_;
 };

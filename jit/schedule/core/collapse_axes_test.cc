@@ -75,15 +75,15 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
         R"(dispatch @a(%x: f32[6, 7, 64]) -> (%y: f32[4, 7, 64]) {
   %y[i, j, o] = sum(k < 3) %x[i + k, j, o]
 })",
-        // A column that is the same for all rows.
+        // %s is indexed by j alone.
         R"(dispatch @b(%x: f32[6, 7, 8], %s: f32[7]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[i, j, o] * %s[j]
 })",
-        // Transposed.
+        // %x is read transposed.
         R"(dispatch @c(%x: f32[7, 6, 8]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[j, i, o]
 })",
-        // A part.
+        // Only a part of dim 1 of %x is read.
         R"(dispatch @d(%x: f32[6, 9, 8]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[i, j, o]
 })",

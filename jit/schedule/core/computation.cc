@@ -134,7 +134,7 @@ class Disassembler {
   const Dispatch& dispatch_;
   std::span<const int64_t> parameters_;
   Computation result_;
-  std::vector<NodeId> nodes_;  // node of each register
+  std::vector<NodeId> nodes_;  // the node of each register of the dispatch
   const std::vector<ComputationAxis>* axes_ = nullptr;
   std::map<std::string, int> names_;
 };

@@ -36,12 +36,14 @@ struct ComputationBuffer {
   DType type = DType::kF32;
   BufferRole role = BufferRole::kInput;
   std::vector<NodeId> extents;
-  // Inputs: always the same constant of the module. Packed buffers: computed
-  // from such constants only.
+  // For inputs: true if the input is always the same constant of the module.
+  // For packed buffers: true if the buffer is computed from such constants
+  // only.
   bool is_constant = false;
-  // Constants of i8: an interval that contains all elements and 0.
+  // For constants of i8: an interval that contains all elements and 0.
   tensor::Interval values;
-  // Inputs: may share memory with an output (vm::MayAlias).
+  // For inputs: true if the input may share memory with an output
+  // (vm::MayAlias).
   bool may_be_overwritten = false;
 };
 
@@ -58,21 +60,27 @@ struct ComputationStore {
 };
 
 // Describes elements of a fold that do not change its state: those with k *
-// step >= end, where k is the reduction axis. Loops may end there.
+// step >= end, where k is the reduction axis. Loops over k may end where they
+// begin.
 struct UsefulElements {
   NodeId end = 0;  // i64, over the stage's spatial axes and parameters
   int64_t step = 1;
 };
 
 struct ComputationStage {
-  std::string name;  // the first buffer it stores to; unique ("y", "y.1", ...)
-  std::vector<ComputationAxis> axes;  // spatial ones first
+  // name of the first buffer that the stage stores to; unique ("y", "y.1", ...)
+  std::string name;
+  // spatial axes first, then the reduction axes
+  std::vector<ComputationAxis> axes;
   int spatial_count = 0;
   tensor::Combiner combiner = tensor::Combiner::kNone;
   std::vector<NodeId> values;
-  std::vector<NodeId> initial;  // kFold
-  std::vector<NodeId> results;  // kFold
-  // Only in a kFold with one reduction axis.
+  // only for kFold: the initial values of the state
+  std::vector<NodeId> initial;
+  // only for kFold: the new state after an element
+  std::vector<NodeId> results;
+  // The elements of a fold that may be skipped. Only in a kFold with one
+  // reduction axis.
   std::optional<UsefulElements> useful;
   // The end of the first reduction axis for a point: an i64 expression over the
   // point's spatial axes, from 0 to the axis' extent. Not in a fold. No stage
@@ -82,8 +90,8 @@ struct ComputationStage {
   // about as many elements as those of any other range, so default schedules
   // give the points of a range to one workgroup, one after the other.
   std::optional<NodeId> end;
-  // kFold: its state may be an element of such a fold, so that parts of it may
-  // be combined.
+  // Only for kFold: true if the fold's state may itself be an element of such a
+  // fold, so that parts of the fold may be combined.
   bool combines_parts = false;
   std::vector<ComputationStore> stores;
 
@@ -93,10 +101,11 @@ struct ComputationStage {
 struct Computation {
   std::string name;
   std::vector<std::string> parameters;
-  std::vector<ComputationBuffer> buffers;  // inputs, outputs, others
+  // inputs, then outputs, then other buffers
+  std::vector<ComputationBuffer> buffers;
   std::vector<ComputationStage> stages;
   tensor::ExpressionPool pool;
-  uint64_t axis_count = 0;  // the next immediate of an Axis node
+  uint64_t axis_count = 0;  // immediate of the next Axis node
 
   // Makes an axis for a new stage.
   ComputationAxis MakeAxis(std::string name, NodeId extent);
@@ -127,12 +136,14 @@ void ForEachLoad(const tensor::ExpressionPool& pool,
         node.opcode == tensor::Opcode::kPad) {
       visit(id);
     }
-    if (node.opcode == tensor::Opcode::kAxis) continue;  // operand: its extent
+    // the operand is the axis' extent
+    if (node.opcode == tensor::Opcode::kAxis) continue;
     stack.insert(stack.end(), node.operands.begin(), node.operands.end());
   }
 }
 
-// Marks the input as a constant of the module, and examines its values.
+// Marks the input as a constant of the module, and notes the range of its
+// values.
 void MakeConstant(ComputationBuffer& input, std::span<const uint8_t> data);
 
 // Returns the neutral element of the combiner: the bits of 0 for sums, and so

@@ -28,7 +28,8 @@ bool IsUnit(const ExpressionPool& pool, NodeId extent) {
 std::optional<std::vector<LinearTerm>> DigitsOf(const ExpressionPool& pool,
                                                 NodeId index) {
   std::optional<LinearSum> sum = tensor::Linearize(pool, index);
-  // Without a range the sum might wrap and give one value twice.
+  // Without a range the sum might wrap, so that two points of the axes give one
+  // value.
   if (!sum || tensor::RangeOfLinear(pool, *sum).IsFull()) return std::nullopt;
   std::vector<LinearTerm> digits;
   for (const LinearTerm& term : sum->terms) {
@@ -85,8 +86,8 @@ bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
 }
 
 // True if the stage has all points that its indices need. An axis of at most
-// one point is no digit, but it may have none, and then nothing is stored. That
-// is right only if a dim has as few elements as the axis.
+// one point is no digit of an index. But it may have no point, and then nothing
+// is stored: that is right only if a dim has as few elements as the axis.
 bool HasItsPoints(const Computation& computation, const ComputationStage& stage,
                   const ComputationStore& store) {
   const ExpressionPool& pool = computation.pool;
@@ -142,7 +143,7 @@ bool StoresCover(const Computation& computation, int number) {
 
 namespace {
 
-// Elements low..high of a dim.
+// A range of elements of a dim, from `low` to `high`, both included.
 struct Interval {
   int64_t low = 0;
   int64_t high = -1;
@@ -166,7 +167,7 @@ std::optional<Interval> ValuesOf(const ExpressionPool& pool, NodeId index) {
 }
 
 // The part of a buffer that a store covers: everything along all dims but
-// `dim`, and `values` of that one. dim -1: the whole buffer.
+// `dim`, and the range `values` of dim `dim`. dim -1: the whole buffer.
 struct CoveredPart {
   int dim = -1;
   Interval values;
@@ -339,8 +340,8 @@ Status CheckParallelIsOutermost(const Schedule& schedule, int stage) {
   return OkStatus();
 }
 
-// Returns a stage that is computed in loop `position` or further in; -1 if
-// there is none.
+// Returns a stage that is computed in loop `position` of the stage, or in a
+// loop inside it; -1 if there is none.
 int StageInside(const Schedule& schedule, int stage, int position) {
   const int count = static_cast<int>(schedule.computation().stages.size());
   for (int i = 0; i < count; ++i) {
@@ -433,8 +434,8 @@ Status CheckInsideBound(const Schedule& schedule, int stage) {
   return OkStatus();
 }
 
-// Returns the remaining loops in the order in which they visit the stage's
-// points in the order of its axes.
+// Returns the remaining loops in the order in which they must be nested to
+// visit the stage's points in the order of its axes.
 std::vector<int> LoopsInOrder(const StagePlan& plan) {
   std::vector<int> loops;
   for (size_t i = 0; i < plan.loops.size(); ++i) {
@@ -446,7 +447,7 @@ std::vector<int> LoopsInOrder(const StagePlan& plan) {
         loops.push_back(number);
         break;
       case Loop::Origin::kOuter:
-        // The inner loop has the next number.
+        // The inner loop of a split has the number after the outer one's.
         *parent = number;
         loops.insert(std::find(loops.begin(), loops.end(), number) + 1,
                      number + 1);

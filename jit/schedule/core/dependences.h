@@ -20,7 +20,8 @@ bool StoresCover(const Computation& computation, int stage);
 // True if every element of the buffer is stored before the first stage that
 // reads it. Each store may cover a part along one dim, as in a concatenation.
 bool IsStoredWhole(const Computation& computation, uint32_t buffer);
-// Like StoresCover, but dim d is indexed by axis d.
+// True if every element of the stage's buffers is stored, by assignment, and
+// dim d of each buffer is indexed by axis d alone.
 bool StoresAreIdentity(const Computation& computation, int stage);
 
 // Returns the position in `around`'s loops at which the stage is computed,

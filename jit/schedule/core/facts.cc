@@ -64,7 +64,7 @@ bool Facts::IsBelowByMultiples(NodeId a, NodeId b) const {
   return false;
 }
 
-// Returns b - a - 1.
+// Returns the sum b - a - 1, which is not negative if a < b.
 std::optional<LinearSum> Facts::Gap(NodeId a, NodeId b) const {
   std::optional<LinearSum> gap = tensor::Linearize(pool_, b);
   const std::optional<LinearSum> other = tensor::Linearize(pool_, a);

@@ -24,7 +24,7 @@ using tensor::NodeId;
 
 class Facts {
  public:
-  // The pool must outlive the facts.
+  // Makes an empty list of facts. The pool must outlive it.
   explicit Facts(const tensor::ExpressionPool& pool) : pool_(pool) {}
 
   // Adds the fact a < b. Both are i64.
@@ -32,7 +32,7 @@ class Facts {
   size_t size() const { return facts_.size(); }
   void Truncate(size_t size) { facts_.resize(size); }
 
-  // True if exactly this fact was added.
+  // True if the fact a < b was added in exactly this form.
   bool Has(NodeId a, NodeId b) const;
   // True if a < b, or 0 <= a, is proved.
   bool IsBelow(NodeId a, NodeId b) const;

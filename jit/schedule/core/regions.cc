@@ -106,12 +106,12 @@ class Reader {
   std::optional<NodeId> LargestOf(NodeId term) {
     if (body_.moving.contains(term)) {
       const NodeId extent = pool_[term].operands[0];
-      // The extent may not depend on an iteration of a surrounding loop,
-      // because parts have the same size in each.
+      // The extent may not depend on the iteration of a surrounding loop,
+      // because a part has the same size in all iterations.
       const bool is_of_turn = pool_[extent].first_axis != UINT64_MAX;
       if (!is_of_turn) return Make(Opcode::kSubtract, extent, pool_.Integer(1));
     }
-    // An example is a digit of a fused loop.
+    // A digit of a fused loop, for example, has a known range.
     const auto& range = pool_[term].range;
     if (range.low < 0 || range.high > kLargestDigit) return std::nullopt;
     return pool_.Integer(range.high);
@@ -134,7 +134,7 @@ class Reader {
       // other expressions may share.
       if (body_.moving.contains(id) && node.opcode != Opcode::kConstant)
         return true;
-      // The value of a load is not known, so it counts as moving.
+      // The value of a load is not known, so the expression counts as moving.
       if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
         return true;
       if (node.opcode == Opcode::kAxis) continue;
@@ -236,7 +236,7 @@ void EndAtUsefulElements(const Computation& computation, StageLoops& loops,
     count = make(Opcode::kMaximum, count, nest.pool.Integer(0));
   const NodeId extent = make(Opcode::kMinimum, loops.extents[*at], count);
   if (extent == loops.extents[*at]) return;
-  // The same variable with another extent.
+  // The loop's variable gets the same number with another extent.
   loops.extents[*at] = extent;
   loops.values[*at] = nest.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1},
                                        nest.pool[variable].immediate,

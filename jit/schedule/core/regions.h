@@ -10,8 +10,8 @@
 
 namespace ember::schedule {
 
-// The body of a loop: stages with their loops there, and the variables that
-// move inside it. All other variables are constant within the body.
+// The body of a loop: the stages in it with their loops, and the variables that
+// move inside the body. All other variables are constant within the body.
 struct LoopBody {
   std::vector<const StageLoops*> stages;
   std::set<NodeId> moving;

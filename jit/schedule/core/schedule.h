@@ -41,8 +41,7 @@ enum class LoopMark : uint8_t {
   kMatrix       // one of three loops that are a subgroup's product of matrices
 };
 
-// True if the loop's values are distributed over invocations, or over their
-// subgroups.
+// True if the loop's values are distributed over invocations or over subgroups.
 constexpr bool IsBound(LoopMark mark) {
   return mark == LoopMark::kInvocation || mark == LoopMark::kSubgroup;
 }
@@ -52,10 +51,10 @@ struct Loop {
   enum class Origin : uint8_t {
     kAxis,   // axis `axis` of the stage
     kOuter,  // loop `parent`, split by `factor`: parent / factor, rounded up
-    kInner,  // 0 .. factor - 1
+    kInner,  // the inner part of loop `parent`: 0 .. factor - 1
     kFused   // loops `parent` (slow) and `second` (fast), fused into one
   };
-  std::string name;  // unique in the stage
+  std::string name;  // name, which is unique in the stage
   Origin origin = Origin::kAxis;
   int axis = -1;
   int parent = -1;
@@ -71,32 +70,37 @@ struct Loop {
 // The buffering of a stage that is computed in a loop of another one.
 enum class Buffering : uint8_t {
   kSingle,
-  kDouble,  // one iteration ahead, into the other of two buffer halves
+  kDouble,  // computed one iteration ahead, into the other of two buffer halves
   kDoubleByRegisters,  // like kDouble, but through registers of the invocations
-  kAsync               // some iterations ahead, in a ring of slots
+  kAsync               // computed some iterations ahead, in a ring of slots
 };
 
 struct StagePlan {
-  std::vector<Loop> loops;  // including loops that were split or fused
-  std::vector<int> order;   // the remaining loops, outermost first
-  // The stage is computed inside loop `attach_loop` of stage `attach_stage`, as
-  // much of it as that loop needs. -1: it is not attached.
+  // all loops, including those that were split or fused
+  std::vector<Loop> loops;
+  std::vector<int> order;  // numbers of the remaining loops, outermost first
+  // The loop inside which the stage is computed, as much of it as the loop
+  // needs: loop `attach_loop` of stage `attach_stage`. -1: the stage is not
+  // attached.
   int attach_stage = -1;
   int attach_loop = -1;
   Buffering buffering = Buffering::kSingle;
-  int64_t slots = 2;     // only for kAsync
-  bool is_late = false;  // kAsync: load at the iteration's end
+  int64_t slots = 2;     // number of slots of the ring; only for kAsync
+  bool is_late = false;  // kAsync: the copy starts at the iteration's end
   // kAsync: one slot is reserved for the previous iteration, whose operations
   // may still read it.
   bool has_spare = false;
-  // Unused elements between the rows of its buffer.
+  // Number of unused elements between the rows of the stage's buffer.
   int64_t row_padding = 0;
 
-  int FindLoop(std::string_view name) const;  // searches `order`; -1: none
-  int PositionOf(int loop) const;   // position in `order`; -1: not there
-  bool MultipliesMatrices() const;  // has loops marked kMatrix
-  // Returns the number of iterations of loop `loop`. of_axis gives the extents
-  // of axes. nullopt if it gives nullopt for an axis that the loop is made of.
+  // searches the loops in `order` by name; -1: none
+  int FindLoop(std::string_view name) const;
+  // position of the loop in `order`; -1: not there
+  int PositionOf(int loop) const;
+  bool MultipliesMatrices() const;  // true if it has loops marked kMatrix
+  // Returns the number of iterations of loop `loop`. of_axis: returns the
+  // extent of an axis, or nullopt. The result is nullopt if of_axis returns
+  // that for an axis from which the loop is made.
   std::optional<int64_t> IterationsOf(
       int loop,
       const std::function<std::optional<int64_t>(int axis)>& of_axis) const;
@@ -109,17 +113,17 @@ class Schedule {
   const Computation& computation() const { return computation_; }
   const StagePlan& plan(int stage) const { return plans_[stage]; }
 
-  // Returns the applied primitives, one per line.
+  // Returns the applied primitives as text, one per line.
   // jit/schedule/primitives/replay.h applies such a text.
   std::string ToText() const;
   // True if each applied primitive keeps rounding (primitives/primitives.h).
   bool primitives_keep_rounding() const { return primitives_keep_rounding_; }
 
-  // For primitives.
+  // Access for primitives, which change the computation and the plans.
   Computation& mutable_computation() { return computation_; }
   StagePlan& mutable_plan(int stage) { return plans_[stage]; }
-  // Inserts a stage before stage `before`. Numbers of stages from there on grow
-  // by one, in plans too.
+  // Inserts a stage before stage number `before`. The numbers of that stage and
+  // of later ones grow by one, in plans too.
   void InsertStage(int before, ComputationStage stage);
   // Removes a stage that contains no attached stage. Numbers of later stages
   // decrease by one.

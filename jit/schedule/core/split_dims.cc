@@ -18,7 +18,8 @@ namespace {
 
 using tensor::Opcode;
 
-// index = high * factor + low, low in 0..factor-1.
+// The two digits of an index: index = high * factor + low, with low in
+// 0..factor-1.
 struct Digits {
   NodeId high = 0;
   NodeId low = 0;
@@ -57,14 +58,15 @@ struct Axis {
   auto operator<=>(const Axis&) const = default;
 };
 
-// An axis that runs over the groups in a sum of products.
+// An axis of a sum of products that runs over the groups.
 struct Group {
   size_t stage = 0;
-  NodeId axis = 0;  // its variable
+  NodeId axis = 0;  // variable of the axis
   auto operator<=>(const Group&) const = default;
 };
 
-// The dims and axes that become two, each with the extent of the second.
+// The dims and axes that become two each. The value is the extent of the second
+// one (the low digit).
 struct Plan {
   std::map<Dim, int64_t> dims;
   std::map<Axis, int64_t> axes;
@@ -79,7 +81,8 @@ class Splitter {
     std::set<Group> groups;
     for (size_t b = 0; b < c_.buffers.size(); ++b) {
       if (!c_.buffers[b].is_constant) continue;
-      // From the last dim to the first, so that new dims are not visited again.
+      // Visits the last dim first, because splitting a dim renumbers the dims
+      // after it.
       for (size_t d = c_.buffers[b].extents.size(); d-- > 0;)
         SplitConstant({static_cast<uint32_t>(b), d}, groups);
     }
@@ -106,8 +109,8 @@ class Splitter {
   // Splits the dims that the stage reads and stores with the axis as the high
   // digit of their index. Dims that cannot be split stay.
   void SplitByGroup(const Group& group) {
-    // A change moves the numbers of dims, so the search starts again after
-    // each.
+    // A split renumbers the dims after it, so the search starts again after
+    // each split.
     for (bool changed = true; changed;) {
       changed = false;
       for (const auto& [dim, index] : AccessesOf(group.stage)) {
@@ -261,7 +264,7 @@ class Splitter {
 
   void RewriteStage(size_t number, const Plan& plan) {
     ComputationStage& stage = c_.stages[number];
-    std::map<NodeId, Digits> halves;  // digits of the plan's axes
+    std::map<NodeId, Digits> halves;  // the digits of each of the plan's axes
     for (auto axis = plan.axes.rbegin(); axis != plan.axes.rend(); ++axis) {
       if (axis->first.stage != number) continue;
       const NodeId variable = stage.axes[axis->first.number].variable;

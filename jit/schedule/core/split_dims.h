@@ -24,14 +24,15 @@
 
 namespace ember::schedule {
 
-// First splits dims of constants, if every index of the dim is x * F + y with
-// the same F and y in 0..F-1. Then splits the dims that a sum of products with
-// such a constant reads and stores by its group (x, an axis). Every index of
-// such a dim must be a sum of this form, or an axis that runs over the whole
-// dim. Such an axis becomes two, x_high and x_low, together with all dims that
-// it indexes in its stage. A dim is split in all stages or in none: in none if
-// a stage runs over the digits in another order. Leaves buffers whose indices
-// come from data as they are, so that a failed check names the dispatch's dim.
+// Splits dims of the computation in two steps. First splits dims of constants,
+// if every index of the dim is x * F + y with the same F and y in 0..F-1. Then
+// splits the dims that a sum of products with such a constant reads and stores
+// by its group (x, an axis). Every index of such a dim must be a sum of this
+// form, or an axis that runs over the whole dim. Such an axis becomes two,
+// x_high and x_low, together with all dims that it indexes in its stage. A dim
+// is split in all stages or in none: in none if a stage runs over the digits in
+// another order. Leaves buffers whose indices come from data as they are, so
+// that a failed check names the dispatch's dim.
 void SplitDims(Computation& computation);
 
 }  // namespace ember::schedule

@@ -77,7 +77,8 @@ TEST(SplitDims, KeepsWhatOthersReadOtherwise) {
   EXPECT_NE(text.find("%x[i, g, c]"), std::string::npos) << text;
   EXPECT_NE(text.find("%y: output i32[5, 48]"), std::string::npos) << text;
   EXPECT_NE(text.find("g * 12 + o] = "), std::string::npos) << text;
-  // The result is read in groups of another size.
+  // The product's result is read in groups of another size than it is stored
+  // in.
   const std::string other = SplitText(R"(
 dispatch @groups(%x: f32[5, 32], %w: f32[8, 16]) -> (%y: f32[5, 16], %z: f32[5, 32]) {
   for (i < 5, g < 4, o < 4) %y[i, g * 4 + o] = sum(c < 8) %x[i, g * 8 + c] * %w[c, g * 4 + o]
@@ -89,7 +90,7 @@ dispatch @groups(%x: f32[5, 32], %w: f32[8, 16]) -> (%y: f32[5, 16], %z: f32[5, 
 }
 
 TEST(SplitDims, KeepsWhatIsShuffled) {
-  // A shuffle of channels stores groups next to each other.
+  // A shuffle of channels stores channels of several groups next to each other.
   const std::string text = SplitText(R"(
 dispatch @groups(%x: f32[5, 32], %w: f32[8, 48], %b: f32[48]) -> (%y: f32[5, 12, 4]) {
   temp %sum: f32[5, 48]

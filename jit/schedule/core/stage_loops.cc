@@ -99,7 +99,8 @@ class Maker {
       r_.values[loop] = MakeVariable(loop);
       is_made_.insert(loop);
     }
-    // Loops made from others have larger numbers.
+    // Visits loops that were made from others, which have larger numbers,
+    // before those others.
     for (size_t i = count; i-- > 0;) {
       if (is_meant(i)) SetParents(static_cast<int>(i));
     }
@@ -256,9 +257,10 @@ class Maker {
       r_.values[loop.second] =
           is_fast ? r_.values[number]
                   : Make(Opcode::kModulo, r_.values[number], extent);
-      // This guard always holds. Proofs of bounds cannot factor products of
-      // open extents, so the nest states the fact, once per iteration. That the
-      // fast extent is positive implies that the parts are not negative.
+      // This guard always holds: it states that the fast extent is positive,
+      // which implies that the digits are not negative. Proofs of bounds cannot
+      // factor products of open extents, so the nest states the fact, once per
+      // iteration.
       const int position =
           PositionOfGuard(r_.values[number], extent, loop.is_reduction);
       if (!pool_.IsConstant(extent))
@@ -277,8 +279,8 @@ class Maker {
              loop.is_reduction, /*is_of_region=*/false,
              /*is_fact=*/true});
       }
-      // For open extents the ranges say less than what holds: each part is
-      // below its extent.
+      // For open extents the ranges of values are too wide: each of the two
+      // digits is below its extent, which a guard states.
       for (const int part : {loop.parent, loop.second}) {
         if (!IsWithin(number)) break;
         const int64_t end = pool_[r_.extents[part]].range.high;
@@ -287,7 +289,7 @@ class Maker {
       }
     }
     if (loop.origin != Loop::Origin::kOuter) return;
-    // The inner loop has the next number.
+    // The inner loop of a split has the number after the outer one's.
     const NodeId start =
         Make(Opcode::kMultiply, r_.values[number], pool_.Integer(loop.factor));
     const NodeId value = Make(Opcode::kAdd, start, r_.values[number + 1]);
@@ -327,8 +329,8 @@ class Maker {
     }
   }
 
-  // True if the loop's value is below its extent without a guard. False for a
-  // loop that was split with a rest.
+  // True if the loop's value is below its extent without a guard. That is false
+  // for a loop that was split by a factor that may not divide the extent.
   bool IsWithin(int number) const {
     return plan_.PositionOf(number) >= 0 || within_.contains(number);
   }
@@ -437,8 +439,8 @@ class Maker {
                : last;
   }
 
-  // Position of the innermost loop that the value depends on; -1 if it depends
-  // on no loop of this stage.
+  // Returns the position of the innermost loop that the value depends on; -1 if
+  // it depends on no loop of this stage.
   int LastPosition(NodeId value) const {
     std::set<NodeId> used;
     std::vector<NodeId> stack = {value};
@@ -465,8 +467,9 @@ class Maker {
   loops::LoopNest& nest_;
   ExpressionPool& pool_;
   StageLoops& r_;
-  std::set<int> within_;   // see IsWithin
-  std::set<int> ending_;   // loops whose extents differ per point
+  // split loops whose values need no guard: see IsWithin
+  std::set<int> within_;
+  std::set<int> ending_;   // loops whose extents differ from point to point
   std::set<int> is_made_;  // loops of the order whose variables are made
 };
 

@@ -24,27 +24,30 @@ struct AxisRegion {
 struct Guard {
   NodeId a = 0;
   NodeId b = 0;
-  // Position in the order of the innermost loop that it depends on.
+  // Position, in the order, of the innermost loop that the guard depends on.
   int position = 0;
   bool is_reduction = false;
-  // Guards the end of the axis, because the computed region reaches beyond it.
+  // True if the guard is needed because the computed region reaches beyond the
+  // end of the axis.
   bool is_of_region = false;
-  // Always holds; it is in the nest for the verifier's proofs of bounds. Only
-  // ranges that are known to schedules imply it, so a guard is omitted only if
-  // Facts::Has it, not if Facts::IsBelow proves it.
+  // True if the condition always holds, and is in the nest for the verifier's
+  // proofs of bounds. Schedules know ranges that imply it, but the verifier
+  // does not. So the guard is omitted only if Facts::Has the same condition,
+  // not if Facts::IsBelow proves it.
   bool is_fact = false;
 };
 
 struct StageLoops {
   int stage = 0;
   const StagePlan* plan = nullptr;
-  std::vector<AxisRegion> regions;  // per axis
-  std::vector<NodeId> extents;      // per loop of the plan
-  std::vector<NodeId> values;       // per loop of the plan
-  std::vector<NodeId> axes;         // value of each axis
+  // per axis of the stage: the part that is computed
+  std::vector<AxisRegion> regions;
+  std::vector<NodeId> extents;  // extent of each loop of the plan
+  std::vector<NodeId> values;   // value of each loop of the plan
+  std::vector<NodeId> axes;     // value of each axis
   std::vector<Guard> guards;
-  // ComputationStage::end in terms of the loops, if it is known before the
-  // first loop that combines.
+  // ComputationStage::end in terms of the loops; set only if it is known before
+  // the first loop that combines.
   std::optional<NodeId> end;
   // Conditions a < b under which the split of a peeled loop needs no guard.
   std::vector<Guard> exact;
@@ -60,7 +63,8 @@ struct StageLoops {
 // Returns the kind of loop that a loop with the mark becomes.
 loops::LoopKind LoopKindOf(LoopMark mark);
 
-// Adds a variable that no stage has. Its name is `name` with a number.
+// Adds a loop variable that belongs to no stage. Its name is `name` followed by
+// a number.
 NodeId AddVariable(loops::LoopNest& nest, const std::string& name,
                    NodeId extent);
 

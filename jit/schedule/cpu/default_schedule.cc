@@ -28,13 +28,14 @@
 namespace ember::schedule {
 namespace {
 
-// Largest number of rows that a group with products runs together.
+// Largest number of rows that a group with products computes together.
 constexpr int64_t kMaxRows = 32;
-// Largest and smallest number of elements in a block of a softmax's rows. A
-// block keeps scores, powers, and both operands of 32 rows in near caches.
+// Largest and smallest number of elements in a block of a softmax's rows. The
+// scores and powers of a block, and both operands, of 32 rows fit near caches.
 constexpr int64_t kMaxBlock = 1024;
 constexpr int64_t kLeastBlock = 128;
-// Buffers of a softmax's row: scores, scaled scores, powers and weights.
+// Number of buffers of a softmax's row: scores, scaled scores, powers and
+// weights.
 constexpr int64_t kRowBuffers = 4;
 // Smallest number of tasks per worker, so that the load can be balanced.
 constexpr int64_t kTasksPerCore = 4;
@@ -149,12 +150,13 @@ class Chooser {
     // There must be enough rows for all threads.
     if (IsWorthThreads(inner.LikelyPoints()) && rows < 2 * cpu_.cores)
       return false;
-    // A product at the root runs over rows of its operand, row by row.
+    // A product that is the root runs row by row over an operand's rows, so it
+    // joins only if the axes in common are all but its last spatial one.
     if (outer.IsProduct() && depth + 1 != outer.spatial_count()) return false;
     if (!inner.IsProduct()) return true;
     if (blocked_.contains(group.root)) return true;
-    // A product inside has its register tile: either with elementwise stages
-    // after it, or with rows of its own.
+    // A product inside the group gets a register tile only if elementwise
+    // stages follow it on the tile, or if the product has rows of its own.
     const bool whole =
         depth == outer.spatial_count() &&
         RootAxesOf(writer_, group, writer_.computation().stages[producer].name)
@@ -233,8 +235,8 @@ class Chooser {
         writer_.computation().stages[writer_.StageOf(group.root)].spatial_count;
     if (!product.empty() && group.depth == spatial && others_plain &&
         (product == group.root || IsElementwise(group.root))) {
-      // Members before the product are not on its tile, and would get in the
-      // way of its loops.
+      // Members before the product cannot be computed on its tile, and would
+      // prevent the order of loops that the tile needs.
       if (product == group.root || group.members.front() == product) {
         if (!exact_ && ScheduleWinograd(cpu_, group, product, writer_)) return;
         if (TryRule(ScheduleSumLanes, group, product) ||
@@ -303,7 +305,8 @@ class Chooser {
     const int spatial = c.stages[writer_.StageOf(group.root)].spatial_count;
     const int depth = spatial - 1;
     if (group.depth != depth) {
-      // This is legal, but blocks have no advantage here.
+      // Blocks are legal if the group's common axes are not all axes but the
+      // last, but they have no advantage then.
       ScheduleAlone(group.root);
       for (const std::string& member : group.members) ScheduleAlone(member);
       return;
@@ -408,9 +411,10 @@ class Chooser {
       writer_.Do("parallel %" + group.root + " " + rows);
   }
 
-  // Computes the members in the root's loop. Returns the names of those that
-  // stay outside: members that must run once, if it cannot be proved that each
-  // iteration needs a different part of them, and members that only these need.
+  // Computes the members in the root's loop. Returns the names of the stages
+  // that stay outside: members that must run once, if it cannot be proved that
+  // each iteration needs a different part of them, and members that only such
+  // members need.
   std::set<std::string> ComputeAt(const StageGroup& group,
                                   const std::string& loop) {
     std::set<std::string> alone;
@@ -429,9 +433,9 @@ class Chooser {
     return alone;
   }
 
-  // Returns how many rows a group with products runs together: whole register
-  // tiles, as many as stay in the cache, so that the other operand is read less
-  // often, but with enough tasks for the workers.
+  // Returns the number of rows that a group with products computes together. It
+  // is a multiple of the register tile. More rows read the other operand less
+  // often, but must stay in the cache and leave enough tasks for the workers.
   int64_t RowsOf(const StageGroup& group) const {
     const Computation& c = writer_.computation();
     int64_t tile = 1;
@@ -530,7 +534,8 @@ class Chooser {
   const bool exact_;
   ScheduleWriter writer_;
   std::set<std::string> done_;
-  std::set<std::string> blocked_;  // roots that are a softmax in blocks
+  // names of roots that compute a softmax in blocks
+  std::set<std::string> blocked_;
 };
 
 }  // namespace

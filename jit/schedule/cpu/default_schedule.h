@@ -32,8 +32,8 @@
 namespace ember::schedule {
 
 struct ModelOptions {
-  // Uses only primitives that keep rounding (KeepsRounding in primitives.h): no
-  // convolution by Winograd's method, no softmax in blocks.
+  // True if only primitives that keep rounding (KeepsRounding in primitives.h)
+  // may be used: no convolution by Winograd's method, no softmax in blocks.
   bool exact = false;
 };
 

@@ -11,7 +11,8 @@
 namespace ember::schedule {
 namespace {
 
-// Returns the dims of the factor for `pack`, the reduction's last.
+// Returns the factor's dims as operands of the primitive `pack`: the digit of
+// the reduction that a dot instruction adds up is last.
 std::string LayoutOf(const DotPlan::Factor& factor, const DotPlan& plan,
                      int64_t width) {
   const std::string count = std::to_string(plan.count);
@@ -69,7 +70,8 @@ Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
   if (!b.is_constant) ScheduleTasks(cpu, b.buffer + ".packed", writer);
   const bool is_of_type = plan->type.empty() || a.type == DType::kI16;
   if (a.LiesAlong()) {
-    // The layout of a stays; only its padding and its type may change.
+    // The layout of operand a stays. A copy is made only to pad it or to change
+    // its type.
     if (a.is_padded || !plan->is_exact || !is_of_type) {
       if (!copy(a, "cache_read %" + product + " %" + a.buffer + plan->type))
         return give_up();

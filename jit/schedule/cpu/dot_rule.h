@@ -41,15 +41,16 @@
 namespace ember::schedule {
 
 struct Dots {
-  std::string loop;  // to be tensorized; empty: none
-  // Copies of %a, whose loops are still serial.
+  std::string loop;  // the loop that is to be tensorized; empty: none
+  // Names of the copies of %a, whose loops are still serial.
   std::vector<std::string> copies;
 };
 
-// Brings both factors into the layout, each by a stage of its own unless it has
-// the layout already, and splits off the loop that is then to be tensorized.
-// Changes nothing if the stage is no such product, or if the CPU has no
-// instruction for it. The product's loops must still be its axes.
+// Brings both factors into the layout above, each by a stage of its own unless
+// it has the layout already. Also splits off the loop that is then to be
+// tensorized. Changes nothing if the stage is no product of narrow numbers, or
+// if the CPU has no instruction for it. The product's loops must still be its
+// axes.
 Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
                  const RegisterTile& tile, ScheduleWriter& writer);
 

@@ -36,10 +36,11 @@ constexpr int64_t kFewestNarrowLanes = 4;
 constexpr int64_t kLongestPeriod = 16;
 
 struct LaneAxis {
-  int axis = -1;    // -1: no lanes
-  int before = -1;  // an axis with which it is fused; -1: none
+  int axis = -1;    // the axis along which lanes run; -1: no vectors
+  int before = -1;  // an axis that is fused with `axis`; -1: none
   int64_t lanes = 1;
-  bool over_points = false;  // over a spatial axis, not a reduction
+  // true if `axis` is spatial, false if it is a reduction
+  bool over_points = false;
 };
 
 // True if a load runs along the axis `axis` and not along `other`.
@@ -50,9 +51,9 @@ bool LoadsAlongInstead(const StageShape& shape, int axis, int other) {
   });
 }
 
-// Returns the number of lanes for a sum of this many elements, whose lanes are
+// Returns the number of lanes for a sum of `extent` elements, whose lanes are
 // added up at its end. Shorter sums get fewer lanes, but not so few that the
-// end takes most of the time. 1: none.
+// end takes most of the time. 1: no vectors.
 int64_t LanesOfSum(int64_t extent, int64_t lanes) {
   constexpr int64_t kFewest = 8;
   while (lanes > kFewest && lanes > extent) lanes /= 2;
@@ -109,7 +110,7 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   if (short_axis && chosen > 0 && !common.IsCommon(chosen - 1) &&
       shape.StoresAlongBoth(chosen)) {
     const int64_t digit = shape.LikelyExtent(chosen);
-    // The largest power of two that divides the digit.
+    // The largest power of two that divides the extent of the digit.
     const int64_t whole = digit & -digit;
     const auto is_padded = [&](NodeId load) { return shape.IsPadded(load); };
     if (digit != whole && LoadsAlongInstead(shape, chosen - 1, chosen)) {
@@ -134,8 +135,8 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   return result;
 }
 
-// Returns fewer lanes if the extent is then a multiple of them: partial tiles
-// would be masked.
+// Returns a smaller number of lanes if the extent is a multiple of it, because
+// partial vectors would be masked. Otherwise returns `lanes`.
 int64_t LanesThatDivide(const std::optional<int64_t>& extent, int64_t lanes) {
   for (int64_t fewer = lanes; extent && fewer >= 4; fewer /= 2) {
     if (*extent % fewer == 0) return fewer;
@@ -164,14 +165,16 @@ int64_t NarrowLanes(const std::optional<int64_t>& extent, int64_t lanes) {
 
 // An axis along which a load runs, but lanes do not.
 struct LineAxis {
-  int axis = -1;       // -1: none
-  int64_t line = 1;    // elements in a cache line
-  int64_t chunk = 1;   // elements that are loaded together
+  int axis = -1;       // number of the axis; -1: none
+  int64_t line = 1;    // number of elements in a cache line
+  int64_t chunk = 1;   // number of elements that are loaded together
   std::string buffer;  // the buffer that the load reads
-  int rows = -1;       // its dim along which lanes move; -1: it is not tiled
+  // the buffer's dim along which lanes move; -1: the load is not tiled
+  int rows = -1;
 };
 
-// Returns the dim whose index is the axis, maybe plus something; -1: none.
+// Returns the dim of the load whose index is the axis, maybe plus something;
+// -1: none.
 int DimOf(const Computation& c, NodeId load, NodeId axis) {
   const tensor::Node& node = c.pool[load];
   const size_t rank = c.buffers[node.buffer].extents.size();
@@ -185,7 +188,7 @@ int DimOf(const Computation& c, NodeId load, NodeId axis) {
   return -1;
 }
 
-// Returns the index without the constant that is added to it.
+// Returns the index without the constant that is added to it, if there is one.
 NodeId WithoutConstant(const Computation& c, NodeId index) {
   const tensor::Node& node = c.pool[index];
   if (node.opcode != tensor::Opcode::kAdd) return index;
@@ -195,10 +198,10 @@ NodeId WithoutConstant(const Computation& c, NodeId index) {
   return index;
 }
 
-// True if, in a few iterations, the stage reads a few elements of each dim of
-// the load's buffer, and always the same number. A copy must contain the
-// elements of all loads of the buffer, and cannot contain elements outside of
-// an open extent.
+// True if a tile of the load's buffer can be copied: in a few iterations the
+// stage reads a few elements of each dim, and always the same number. A copy
+// must contain the elements of all loads of the buffer, and cannot contain
+// elements outside of an open extent.
 bool ReadsTiles(const Computation& c, const StageShape& shape, NodeId load) {
   const tensor::Node& node = c.pool[load];
   const auto& extents = c.buffers[node.buffer].extents;
@@ -240,8 +243,9 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
       result.line = kLineBytes / shape.BytesOf(load);
       result.chunk = std::min(kChunkBytes / shape.BytesOf(load), lanes.lanes);
       result.buffer = buffer.name;
-      // A fused loop's digits are no rows of a tile. A tile is one chunk long
-      // along the lines, so lanes must not move in that dim.
+      // The digits of a fused loop cannot be the rows of a tile. A tile is one
+      // chunk long in the buffer's last dim, so lanes must not move in that
+      // dim.
       const NodeId lane = shape.stage().axes[lanes.axis].variable;
       const NodeId along = c.pool[load].operands[buffer.extents.size() - 1];
       if (lanes.before < 0 && result.chunk > 1 &&
@@ -272,7 +276,7 @@ void ScheduleLine(const std::string& name, const std::string& axis,
     inner = axis + "_in_line";
   }
   const std::string copy = name + ".tile";
-  // An attached stage cannot have a copy.
+  // An attached stage gets no tile, because it cannot have a copy of its input.
   const bool is_tiled =
       line.rows >= 0 &&
       writer.schedule().plan(writer.StageOf(name)).attach_stage < 0 &&
@@ -383,7 +387,7 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
   if (period > 1) return SplitPeriods(name, axis, period, lanes.lanes, writer);
   const std::string block = axis + "_block", lane = axis + "_lane";
   // A stage that is computed for a few points of another one may not have more
-  // lanes than points: it would compute a result that it reads twice.
+  // lanes than points: it would compute twice a result that a stage reads.
   while (!writer.Try("split %" + name + " " + axis + " " +
                      std::to_string(lanes.lanes) + " -> " + block + " " +
                      lane)) {
@@ -398,7 +402,7 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
   if (!along.empty()) {
     ScheduleLine(name, along, line, splits, lane, writer);
   } else if (lanes.over_points) {
-    // Moves the lanes inside the reductions.
+    // Moves the loop over lanes inside the reductions.
     std::vector<std::string> order;
     for (const std::string& loop : writer.LoopsOf(name)) {
       if (loop != lane) order.push_back(loop);

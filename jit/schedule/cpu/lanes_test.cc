@@ -196,7 +196,8 @@ TEST(Lanes, ShortAxes) {
               HasSubstr("split %y o_rest 8"));
   EXPECT_THAT(ScheduleFor(kAvx512, convolution(12)),
               HasSubstr("split %y o_rest 16"));
-  // The same holds for stages that are no products, and for sums along memory.
+  // Stages that are no products, and sums along memory, also have few lanes on
+  // short axes.
   EXPECT_THAT(ScheduleFor(kAvx512, R"(
     dispatch @scaled(%x: f32[3, 6], %w: f32[6]) -> (%y: f32[3, 6]) {
       %y[i, j] = %x[i, j] * 2.0 + %w[j]

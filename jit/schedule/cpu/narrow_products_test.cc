@@ -57,8 +57,8 @@ TEST(NarrowProducts, Bytes) {
 }
 
 TEST(NarrowProducts, ConvolutionsOfBytes) {
-  // A copy contains the padding, with its value, and the zeros after sums that
-  // end early.
+  // The copy contains the padding of the convolution, with the value 120, and
+  // zeros that extend a sum whose length four does not divide.
   for (const char* target : {kAvx2, kVnni, kNeon}) {
     for (int inputs : {8, 7}) {
       const std::string text =
@@ -71,7 +71,7 @@ TEST(NarrowProducts, ConvolutionsOfBytes) {
 }
 
 TEST(NarrowProducts, SmallWeights) {
-  // Two products of small bytes by u8 fit 16 bits.
+  // The sum of two products of a u8 and a small i8 fits 16 bits.
   for (const int inner : {32, 30}) {
     const std::string text =
         ScheduleForKnown(kAvx2, Product("u8", "i8", "i32", 20, inner));
@@ -82,7 +82,8 @@ TEST(NarrowProducts, SmallWeights) {
   }
   EXPECT_THAT(ScheduleForKnown(kAvx2, Convolution("u8", "i8", "i32", "120", 7)),
               HasSubstr("pack %y %w -64..64 3/"));
-  // For i8, or on machines with instructions for any bytes, nothing is gained.
+  // Multiplying pairs of bytes gains nothing for i8 by i8, nor on machines with
+  // instructions for products of any bytes.
   EXPECT_THAT(ScheduleForKnown(kAvx2, Product("i8", "i8", "i32", 20, 32)),
               Not(HasSubstr("..")));
   EXPECT_THAT(ScheduleForKnown(kVnni, Product("u8", "i8", "i32", 20, 32)),
@@ -111,7 +112,8 @@ TEST(NarrowProducts, GroupedConvolutions) {
         const std::string text =
             ScheduleFor(target, GroupedConvolution(type, inputs, outputs));
         EXPECT_THAT(text, HasSubstr("tensorize %s c_dot"));
-        // Sums stay in registers until they are converted to narrow types.
+        // The sums of the convolution stay in registers until they are
+        // converted to narrow types.
         EXPECT_THAT(text, HasSubstr("compute_at %s %y"));
       }
     }
@@ -126,7 +128,8 @@ TEST(NarrowProducts, BFloats) {
   EXPECT_THAT(
       ScheduleFor(kBFloat, Convolution("bf16", "bf16", "f32", "0.0", 8)),
       HasSubstr("tensorize %y c_dot"));
-  // There are no such products for other types.
+  // Types without an instruction for products of pairs (f16 on a machine with
+  // bf16) get no dot loops.
   EXPECT_THAT(ScheduleFor(kBFloat, Product("f16", "f16", "f32", 40, 32)),
               Not(HasSubstr("tensorize")));
 }

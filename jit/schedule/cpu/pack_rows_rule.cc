@@ -14,18 +14,20 @@ namespace {
 
 using tensor::Opcode;
 
-// Addresses at this distance share a set of the first cache.
+// Distance in bytes of addresses that share a set of the first cache.
 constexpr int64_t kAliasBytes = 4096;
 constexpr int64_t kLineBytes = 64;
 // Smallest number of results along the vectors for which the copy pays: its
-// cost, shared by these results, is a few percent of the time that it saves.
+// cost, divided among these results, is a few percent of the time that it
+// saves.
 constexpr int64_t kResultsOfAliased = 512;
 constexpr int64_t kResultsOfTransposed = 128;
 
 struct Layout {
   size_t row_dim = 0;
-  std::vector<size_t> batch;  // dims indexed by other axes of results
-  std::vector<size_t> steps;  // dims indexed by reductions
+  // numbers of the dims indexed by other axes of results
+  std::vector<size_t> batch;
+  std::vector<size_t> steps;  // numbers of the dims indexed by reductions
 };
 
 // Returns the roles of the dims of the load's buffer; nullopt if an index is
@@ -54,7 +56,7 @@ std::optional<Layout> LayoutOf(const Computation& c, const StageShape& shape,
   return layout;
 }
 
-// True if a copy of the load's operand saves more than it costs.
+// True if a copy of the load's operand saves more time than it costs.
 bool Pays(const jit::CpuModel& cpu, const StageShape& shape,
           const RegisterTile& tile, NodeId load, const Layout& layout) {
   const LoadWalk walk = shape.WalkOf(load);
@@ -113,7 +115,8 @@ void PackRows(const jit::CpuModel& cpu, const std::string& product,
   }
   for (const Copy& copy : copies) {
     const std::string name = copy.buffer + ".rows";
-    // Refused if two loads differ; the tile then reads the operand itself.
+    // The primitive is refused if two loads of the buffer differ; the tile then
+    // reads the operand itself.
     if (!writer.Try("pack %" + product + " %" + copy.buffer + copy.layout +
                     " -> " + name)) {
       continue;

@@ -42,8 +42,8 @@ TEST(PackRows, RowsThatShareASet) {
 }
 
 TEST(PackRows, RowsThatAreColumnsOfMemory) {
-  // Each step reads another cache line, and there are more steps than the cache
-  // has lines. The last rows fill no tile.
+  // Each step of the sum reads another cache line, and there are more steps
+  // than the cache has lines. The last tile of rows is not full.
   EXPECT_THAT(ScheduleFor(kAvx2, Transposed(17, 1100, 128)),
               HasSubstr("-> x.rows"));
   EXPECT_THAT(ScheduleOfLarge(kAvx2, Transposed(17, 500, 128)),

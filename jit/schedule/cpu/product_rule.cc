@@ -20,12 +20,14 @@ namespace {
 
 using tensor::Opcode;
 
-// The operands that a product reads from copies made for its tiles.
+// The operands of which a product reads copies that are made for its tiles.
 enum class Packing : uint8_t {
-  // Operands that move along the vectors in steps, and constants.
+  // Operands that move along the vectors in steps of more than one element, and
+  // constants.
   kWhereItTakes,
-  // All operands that move along the vectors. A group reads them again for each
-  // block of rows, and vectors that are far apart are a cache line each.
+  // All operands that move along the vectors. A group of stages reads them
+  // again for each block of rows, and each vector would be in another cache
+  // line if vectors are far apart.
   kAll
 };
 
@@ -55,8 +57,9 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
   struct Candidate {
     uint32_t buffer;
     int dim;
-    std::string type;           // type of the copy; empty: that of the buffer
-    std::vector<size_t> batch;  // dims indexed by axes of results
+    std::string type;  // type of the copy; empty: the buffer's type
+    // numbers of the dims indexed by axes of results
+    std::vector<size_t> batch;
     std::vector<size_t> others;
   };
   std::vector<Candidate> candidates;
@@ -96,16 +99,17 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
     for (size_t d : candidate.others) line += " " + std::to_string(d);
     const std::string copy = buffer.name + ".packed";
     const bool is_constant = buffer.is_constant;
-    // Refused if two loads differ; the tile then reads the operand itself.
+    // The primitive is refused if two loads of the buffer differ; the tile then
+    // reads the operand itself.
     if (!writer.Try(line + " " + dim + "%" + width + " -> " + copy)) continue;
     ScheduleLanes(cpu, copy, {}, writer);
     if (!is_constant) ScheduleTasks(cpu, copy, writer);
   }
 }
 
-// Copies padded operands, so that inner loops need no conditions, if conditions
-// cost more. Copies narrow operands that are read often in a wide type. Returns
-// the names of the copies.
+// Copies padded operands, so that inner loops need no conditions, if the
+// conditions cost more than the copy. Copies narrow operands that are read
+// often in a wide type. Returns the names of the copies.
 std::vector<std::string> CopyOperands(const jit::CpuModel& cpu,
                                       const std::string& product,
                                       const RegisterTile& tile,
@@ -114,7 +118,8 @@ std::vector<std::string> CopyOperands(const jit::CpuModel& cpu,
     std::string buffer;
     bool is_padded = false;
     bool is_wide = false;
-    std::string layout;  // dims of a constant, which is copied only once
+    // order of the copy's dims; only for a constant, which is copied once
+    std::string layout;
   };
   std::vector<Operand> operands;
   {
@@ -152,12 +157,12 @@ std::vector<std::string> CopyOperands(const jit::CpuModel& cpu,
 // Rows of results whose part of a padded copy is made together, so that it is
 // still in the cache when it is read.
 struct RowBlock {
-  int axis = -1;  // -1: the whole copy fits
+  int axis = -1;  // the axis that is divided; -1: the whole copy fits the cache
   int64_t rows = 0;
 };
 
-// Returns how many of `extent` rows fit the room, if the whole copy has
-// `bytes`.
+// Returns how many of `extent` rows fit the room of `room` bytes, if the whole
+// copy has `bytes` bytes.
 int64_t RowsThatFit(int64_t extent, int64_t bytes, int64_t room,
                     int64_t least_blocks) {
   int64_t best = 0;
@@ -211,7 +216,7 @@ RowBlock RowBlockOf(const jit::CpuModel& cpu, const std::string& product,
 bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
                    const RegisterTile& tile) {
   if (tile.u < 0) return false;
-  int64_t operand = 0;  // bytes
+  int64_t operand = 0;  // bytes of the vectors' operand
   for (NodeId load : shape.loads()) {
     if (shape.StrideOf(load, tile.v) == Stride::kNone ||
         shape.StrideOf(load, tile.u) != Stride::kNone) {
@@ -222,8 +227,9 @@ bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
   return operand <= cpu.l2_bytes / 4;
 }
 
-// Finds the spatial axes that move all operands, as batches and groups do.
-// Their loops go outside, because nothing is read again when they move on.
+// Finds the spatial axes that move all operands, as batches and groups do. The
+// loops over these axes go outside, because no operand is read again when they
+// move on.
 std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
   std::vector<bool> is_batch;
   is_batch.reserve(static_cast<size_t>(shape.spatial_count()));
@@ -243,9 +249,10 @@ std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
 // used.
 constexpr int64_t kStepsAtOnce[] = {4, 6, 5, 3, 2};
 
-// Splits the innermost reduction of a sum. Returns the name of the inner loop,
-// which is to be unrolled; that of the whole loop if it is short; empty,
-// without a change, if nothing divides it.
+// Splits the innermost reduction of a sum, so that the inner loop can be
+// unrolled. Returns the name of the inner loop. If the whole loop is short,
+// returns its name without a split. Returns "" if no candidate divides the
+// loop.
 std::string SplitSteps(const std::string& product, const std::string& loop,
                        ScheduleWriter& writer) {
   const int stage = writer.StageOf(product);
@@ -327,13 +334,13 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   if (!StoresAreDistinct(writer.computation(), number)) return false;
   std::optional<RegisterTile> tile;
   bool large = false;
-  bool is_open = false;  // the extent of the rows' axis is open
+  bool is_open = false;  // true if the extent of the rows' axis is open
   bool is_open_vectors = false;
   bool vectors_inside = false;
   std::vector<bool> is_batch;
   std::optional<RootAxes> root = RootAxesOf(writer, group, product);
   if (!root) return false;
-  // Names of the root's axes, by the product's axes.
+  // For each axis of the product, the name of the same axis in the root.
   std::vector<std::string>& axes = root->names;
   {
     const StageShape shape(writer.computation(), number);
@@ -432,7 +439,8 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
       const std::string& own = stage.axes[a].name;
       if (own != member_u && own != member_v) others.push_back(own);
     }
-    // The extent inside is a tile's, but that is known only after lowering.
+    // Inside the loop over tiles the member's extent is that of a tile, but
+    // that is known only after lowering.
     if (is_open_vectors) {
       writer.Do("split %" + member + " " + member_v + " " +
                 std::to_string(tile->width()) + " -> " + member_v + "_tile " +
@@ -454,7 +462,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
               member_v + "_lane", member == product ? dot : "", writer);
   }
   for (const std::string& copy : copies) {
-    // Refused if other stages read it, too.
+    // The primitive is refused if other stages also read the copy.
     if (blocks > 0 &&
         writer.Try("compute_at %" + copy + " %" + group.root + " " + tasks)) {
       continue;

@@ -21,11 +21,12 @@ namespace ember::schedule {
 inline constexpr int64_t kRowsOfProduct = 8;
 
 // Schedules a sum of products and the elementwise stages after it on a tile of
-// results in registers. False if the rule does not apply.
+// results in registers. Returns false if the rule does not apply.
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
                      const std::string& product, ScheduleWriter& writer);
-// The rows of a product's register tile inside a group, along the axis
-// common.rows; 1 if it has none.
+// Returns the number of rows of the product's register tile, if the product is
+// computed inside a group with `depth` common axes, the last of which runs over
+// several rows. Returns 1 if the product has no tile.
 int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
                             const CommonAxes& common);
 // The loops of a product there: `fixed` and `rows` are its loops over the

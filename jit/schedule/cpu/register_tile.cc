@@ -28,7 +28,8 @@ constexpr double kMaskedCycles = 16;
 constexpr int64_t kMaxVectors = 6;
 // Cycles per piece of an operand (depthwise convolution of 112x112x96, Zen 3:
 // 28, 15, 9 and 3 pieces per row of results take 4.6, 4.4, 1.6 and 1 times the
-// time). The second applies if most of the operand stays in the second cache.
+// time). kNearPieceCycles is for operands of which most stays in the
+// second-level cache.
 constexpr double kPieceCycles = 12;
 constexpr double kNearPieceCycles = 1;
 // Cycles per cache line of a padded copy, which is written and read again.
@@ -148,7 +149,8 @@ class TileChooser {
       }
     }
     if (tile.writes_out_sum) {
-      // One test serves all vectors, and all results that read the value.
+      // One test serves all vectors of a row of the tile, and all results that
+      // read the value.
       return kWrittenOutAskCycles * Values(tile, load) * AllTiles(tile);
     }
     const bool moves =
@@ -270,9 +272,10 @@ class TileChooser {
         count *= static_cast<double>(tile.vectors);
       loads += count;
     }
-    // Without a free register, the next value arrives late (16 registers, Zen
-    // 3: tiles of 6 rows and two vectors are faster than of 4 and three). If
-    // products and sums are two instructions, the product's register serves.
+    // If the tile leaves no register free, the next value arrives late (16
+    // registers, Zen 3: tiles of 6 rows and two vectors are faster than of 4
+    // and three). If products and sums are two instructions, the register of
+    // the product is free for it.
     const bool is_late = cpu_.vector_registers <= 16 && !adds_apart_ &&
                          Registers(tile) == cpu_.vector_registers;
     return Steps() *
@@ -286,8 +289,8 @@ class TileChooser {
     const std::vector<int64_t> extents = ExtentsOf(tile, tile.width());
     double cycles = 0;
     for (const Stream& stream : streams_) {
-      // The previous tile has read an operand that does not move along both
-      // axes.
+      // An operand that does not move along one of the two axes was already
+      // read by the previous tile, so it is in a near cache.
       const bool stands_still =
           tile.u >= 0 && shape_.StrideOf(stream.load, tile.u) == Stride::kNone;
       const bool is_read_again =
@@ -312,15 +315,16 @@ class TileChooser {
   }
 
   // Returns the cycles per vector of results. Stores have a condition if the
-  // last tile is cut off, and are done lane by lane if a vector is.
+  // last tile is cut off at the end of the axis. They are done lane by lane if
+  // a vector is cut off.
   double StoreCycles(const RegisterTile& tile) const {
     const bool guarded =
         CutsOff(tile.u, tile.rows) || CutsOff(tile.v, tile.width());
     const double plain = (guarded ? kGuardedCycles : kStoreCycles) +
                          (stores_apart_ ? kApartCycles * tile.lanes : 0);
     if (cpu_.has_masks || !CutsOff(tile.v, tile.lanes)) return plain;
-    // One vector of each row is cut off. With one tile it is known which one;
-    // with more, each vector is tested.
+    // The last vector of each row is cut off. If there is one tile, its number
+    // is known when compiling; with several tiles, each vector is tested.
     const double masked = kMaskedCycles / Tiles(tile.v, tile.lanes);
     return shape_.LikelyExtent(tile.v) > tile.width() ? plain + 2 + masked
                                                       : plain + masked;
@@ -338,8 +342,8 @@ class TileChooser {
     return axis >= 0 && shape_.LikelyExtent(axis) % size != 0;
   }
 
-  // Returns how many tiles of the size an axis needs; an open extent counts as
-  // a multiple of the size.
+  // Returns how many tiles of `size` points an axis needs; an open extent
+  // counts as a multiple of the size.
   double Tiles(int axis, int64_t size) const {
     if (axis < 0) return 1;
     const double extent = static_cast<double>(shape_.LikelyExtent(axis));
@@ -403,7 +407,8 @@ MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
   for (int64_t vectors = 1; vectors <= 4; ++vectors) {
     for (int64_t tile_rows = 1; tile_rows <= std::min<int64_t>(rows, 28);
          ++tile_rows) {
-      // One register more than they need, for a value that LLVM has in flight.
+      // The tile leaves one register more than it needs, for a value that LLVM
+      // has in flight.
       if (tile_rows * vectors + vectors + 2 > cpu.vector_registers) break;
       const double cycles =
           std::max({static_cast<double>(tile_rows * vectors) / 2,

@@ -29,12 +29,12 @@
 namespace ember::schedule {
 
 struct RegisterTile {
-  int u = -1;  // axis of the rows; -1: none
-  int v = 0;   // axis of the vectors
+  int u = -1;  // number of the axis of the rows; -1: none
+  int v = 0;   // number of the axis of the vectors
   int64_t rows = 1;
   int64_t vectors = 1;
   int64_t lanes = 1;
-  bool writes_out_sum = false;  // unrolls all steps of the sum
+  bool writes_out_sum = false;  // true if all steps of the sum are unrolled
 
   int64_t width() const { return vectors * lanes; }
 };

@@ -1,4 +1,5 @@
-// Tests the model's choice in cases that one cost decides.
+// Tests which register tile the cost model chooses, in cases that one cost
+// decides.
 #include "jit/schedule/cpu/register_tile.h"
 
 #include <gtest/gtest.h>
@@ -23,11 +24,13 @@ jit::CpuModel Avx2() {
 }
 
 struct Choice {
-  std::string tile;  // "axis rows x vectors", and ", sum written out" if it is
+  // "axis rows x vectors", with ", sum written out" after it if the sum is
+  // unrolled
+  std::string tile;
   bool asks = false;
 };
 
-// Returns the choice for the dispatch's only stage.
+// Returns the register tile that is chosen for the dispatch's only stage.
 Choice ChoiceOf(const std::string& text) {
   auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
@@ -74,11 +77,12 @@ TEST(RegisterTile, DepthwiseConvolutions) {
   const Choice small = ChoiceOf(Depthwise(14, 384, 1));
   EXPECT_EQ(small.tile, "w 2 x 4, sum written out");
   EXPECT_TRUE(small.asks);
-  // There are 17 vectors, so a tile has one vector of each of several results.
+  // There are 17 vectors along the channels, so a tile has one vector of each
+  // of several results.
   const Choice odd = ChoiceOf(Depthwise(28, 136, 1));
   EXPECT_EQ(odd.tile, "w 7 x 1, sum written out");
   EXPECT_TRUE(odd.asks);
-  // Some lanes of the last vector would be inside, others outside.
+  // Some lanes of the last vector would be in the padding, others not.
   EXPECT_FALSE(ChoiceOf(Depthwise(28, 140, 1)).asks);
 }
 
@@ -93,7 +97,8 @@ TEST(RegisterTile, PaddingOfConvolutionsIsCopied) {
 }
 
 TEST(LoadWalk, Pieces) {
-  // A row of pixels of 32 channels; the second axis moves by two of them.
+  // The elements of a row of pixels with 32 channels; the second axis moves by
+  // two pixels.
   LoadWalk walk{.dims = {20, 20, 32},
                 .steps = {{1, 0, 0}, {0, 2, 0}, {0, 0, 1}}};
   const auto over = [&](int64_t a, int64_t b, int64_t c) {
@@ -105,7 +110,7 @@ TEST(LoadWalk, Pieces) {
   EXPECT_EQ(over(1, 1, 8), "1 of 8");
   EXPECT_EQ(over(1, 4, 8), "4 of 8");
   EXPECT_EQ(over(3, 1, 32), "3 of 32");
-  // Every other pixel: no two are contiguous.
+  // The axis moves to every other pixel: no two of them are contiguous.
   EXPECT_EQ(over(1, 10, 32), "10 of 32");
   walk.steps[1] = {0, 1, 0};
   EXPECT_EQ(over(2, 20, 32), "1 of 1280");

@@ -22,7 +22,7 @@ size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
 void ScheduleTasks(const jit::CpuModel& cpu, const std::string& stage,
                    ScheduleWriter& writer);
 
-// True if there is enough work for threads to help.
+// True if a stage with this number of points is so much work that threads help.
 bool IsWorthThreads(int64_t points);
 
 }  // namespace ember::schedule

@@ -26,14 +26,15 @@ TEST(TransposedProducts, ColumnsAreStoredAsRows) {
       %p[i, j] = sum(k < 40) %x[i, k] * %w[k, j]
       %y[n, m] = max(%p[m, n], 0.0)
     })");
-  // Vectors of %p run along j, which is n of %y.
+  // Vectors of %p run along axis j, which is axis n of %y.
   EXPECT_THAT(text, HasSubstr("vectorize %p j_lane"));
   EXPECT_THAT(text, HasSubstr("vectorize %y n_lane"));
   EXPECT_THAT(text, ContainsRegex("split %y m [0-9]+ -> m_tile m_row"));
   EXPECT_THAT(text, ContainsRegex("compute_at %p %y tasks"));
 }
 
-// An image has channels first, after a stage that has them last.
+// A channels-last stage is between the product and the result, which has
+// channels first.
 TEST(TransposedProducts, ThroughAStageBetween) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @conv(%x: f32[1, 8, 20, 16], %w: f32[16, 32]) -> (%y: f32[1, 32, 8, 20]) {
@@ -48,8 +49,7 @@ TEST(TransposedProducts, ThroughAStageBetween) {
   EXPECT_THAT(text, HasSubstr("vectorize %y b_lane"));
 }
 
-// There is one channel of results: its axis has a dim of its own in the
-// results.
+// The results have one channel, but their channel axis is a dim of its own.
 TEST(TransposedProducts, OneOutput) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @conv(%x: f32[1, 12, 40, 8], %w: f32[3, 3, 8, 1]) -> (%y: f32[1, 1, 12, 40]) {

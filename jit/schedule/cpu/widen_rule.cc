@@ -33,7 +33,8 @@ bool ReadsWideCopy(const Computation& computation, const StageShape& shape,
   double reads = static_cast<double>(shape.LikelyPoints()) /
                  static_cast<double>(shape.LikelyBufferBytes(load)) *
                  shape.BytesOf(load);
-  // A tile's rows and vectors share values that do not move along them.
+  // A value that does not move along the tile's rows is read once for all of
+  // them; the same holds for the vectors.
   if (tile.u >= 0 && shape.StrideOf(load, tile.u) == Stride::kNone)
     reads /= static_cast<double>(tile.rows);
   if (shape.StrideOf(load, tile.v) == Stride::kNone)
@@ -61,7 +62,8 @@ void WidenTemporaries(ScheduleWriter& writer) {
         }
       }
     }
-    // Refused if loads of the buffer differ in more than their indices.
+    // The primitive is refused if loads of the buffer differ in more than their
+    // indices.
     for (const std::string& buffer : buffers) {
       writer.Try("cache_read %" + stage + " %" + buffer + " f32 -> " + buffer +
                  ".wide");

@@ -25,8 +25,8 @@
 
 namespace ember::schedule {
 
-// True if the load's operand is to be read from a copy in f32: it is a 16-bit
-// float, and such tiles read each element often.
+// True if the load's operand is to be read from a copy in f32, because it is a
+// 16-bit float, and register tiles like `tile` read each element often.
 bool ReadsWideCopy(const Computation& computation, const StageShape& shape,
                    const RegisterTile& tile, NodeId load);
 

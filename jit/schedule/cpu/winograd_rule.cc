@@ -41,7 +41,7 @@ namespace {
 // memory, for constants that other layers have pushed out of the caches.
 constexpr double kSharedBytes = 16;
 constexpr double kMemoryBytes = 6;
-// The part of a core's peak multiply-adds that products reach.
+// The fraction of a core's peak of multiply-adds that products reach.
 constexpr double kEfficiency = 0.75;
 // Largest ratio of estimated times that counts as a gain, because the model is
 // inexact.
@@ -53,8 +53,8 @@ struct Size {
 };
 
 struct Plan {
-  int64_t outputs = 0;     // outputs of a tile along one dim
-  int64_t block_rows = 1;  // rows of tiles per block
+  int64_t outputs = 0;     // number of outputs of a tile along one dim
+  int64_t block_rows = 1;  // number of rows of tiles per block
   MatrixTile tile;
   double cycles = 0;
 };
@@ -117,7 +117,8 @@ class Model {
     const double products =
         Product({n, n, RoundUp(tiles, plan.tile.rows), size_.inputs,
                  RoundUp(size_.outputs, plan.tile.vectors * lanes_)});
-    // Additions, loads and stores of the transformations, two per cycle.
+    // `vectors`: the number of vectors that the transformations process. Each
+    // costs additions, loads and stores, of which two are done per cycle.
     const double vectors =
         Product({tiles, (size_.inputs + size_.outputs) / lanes_ + 1});
     const double transformed = vectors * Product({n, n, 3});
@@ -153,7 +154,7 @@ std::optional<Size> SizeOf(const StageShape& shape) {
   size.rows = *rows;
   size.columns = *columns;
   size.outputs = *outputs;
-  // The window is two of the three axes of the sum.
+  // The sum has three axes: two are the window, and one is the input channels.
   std::vector<int64_t> summed;
   for (int a = 4; a < 7; ++a) {
     const auto extent = shape.Extent(a);
@@ -181,7 +182,8 @@ class Writer {
         lanes_(std::to_string(cpu.Lanes(DType::kF32))),
         writer_(writer) {}
 
-  // Returns false if some primitive is refused.
+  // Applies the primitives of the plan. Returns false if some primitive is
+  // refused.
   bool Write(bool is_parallel) {
     if (!Try("winograd %" + conv_ + " " + std::to_string(plan_.outputs) +
              " -> " + filter_ + " " + tiles_ + " " + products_)) {
@@ -193,7 +195,7 @@ class Writer {
 
  private:
   bool Try(const std::string& line) { return writer_.Try(line); }
-  // Applies the line "name %stage rest".
+  // Applies the primitive "name %stage rest". Returns false if it is refused.
   bool On(const std::string& stage, const std::string& name,
           const std::string& rest) {
     return Try(name + " %" + stage + " " + rest);
@@ -345,7 +347,8 @@ bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
   const StageShape shape(writer.computation(), number);
   const std::optional<Size> size = SizeOf(shape);
   if (!size || cpu.Lanes(DType::kF32) < 4) return false;
-  // Both the columns of results and those of the input must fill a vector.
+  // Declines convolutions in which the results' channels or the input's
+  // channels do not fill a vector.
   if (size->outputs < cpu.Lanes(DType::kF32) ||
       size->inputs < cpu.Lanes(DType::kF32)) {
     return false;

@@ -42,10 +42,10 @@ struct Shape {
   int64_t images = 1, rows = 8, columns = 8, inputs = 4, outputs = 4;
   int64_t taps = 3, padding = 1;
   bool channels_first = false;
-  // The stage after it stores results channels first, and reads image 0 of one
-  // image.
+  // True if the stage after the convolution stores results channels first, and
+  // reads image 0 of one image.
   bool results_channels_first = false;
-  // Extents of the input.
+  // Extents of the convolution's input.
   int64_t height() const { return rows + taps - 1 - 2 * padding; }
   int64_t width() const { return columns + taps - 1 - 2 * padding; }
 };
@@ -139,7 +139,7 @@ TEST(Winograd, Matrices) {
   EXPECT_EQ(f.input[5], (std::vector<double>{0, 4, 0, -5, 0, 1}));
   EXPECT_EQ(f.output[3], (std::vector<double>{0, 1, -1, 8, -8, 1}));
   EXPECT_EQ(f.filter[0], (std::vector<double>{0.25, 0, 0}));
-  // Convolutions of every size, of integers, are exact except for the
+  // Convolutions of integers, for tiles of every size, are exact except for the
   // quotients.
   for (int taps = 2; taps < kLargestWinogradTile; ++taps) {
     for (int outputs = 1; outputs + taps - 1 <= kLargestWinogradTile;
@@ -262,7 +262,8 @@ TEST(Winograd, WhereTheModelSaysSo) {
   const Shape large{.rows = 56, .columns = 56, .inputs = 64, .outputs = 64};
   EXPECT_THAT(text_of(large, false), HasSubstr("winograd %conv 4"));
   EXPECT_THAT(text_of(large, true), Not(HasSubstr("winograd")));
-  // Transformations would take longer than the multiplications that they save.
+  // If a convolution has few channels, the transformations would take longer
+  // than the multiplications that they save.
   const Shape narrow{.rows = 56, .columns = 56, .inputs = 3, .outputs = 64};
   EXPECT_THAT(text_of(narrow, false), Not(HasSubstr("winograd")));
 }

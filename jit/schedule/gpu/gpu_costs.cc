@@ -6,11 +6,12 @@
 namespace ember::schedule {
 namespace {
 
-// Multiply-adds of a processor per clock, without matrices. This holds for all
-// CUDA architectures since 8.6, including 9.0; 8.0 has half of it.
+// Multiply-adds of one processor per clock, without matrix instructions. This
+// holds for all CUDA architectures since 8.6, including 9.0; 8.0 has half of
+// it.
 constexpr double kMultiplyAddsOfClock = 128;
-// Bytes that a processor moves per clock while all processors do: for data that
-// fits the device's last cache, and for more.
+// Bytes that a processor moves per clock while all processors move data: for
+// data that fits the device's last cache, and for larger data.
 constexpr double kBytesOfClock = 20;
 constexpr double kBytesOfMemory = 10;
 constexpr double kCacheBytes = 32 << 20;
@@ -34,7 +35,8 @@ double MultiplyAddsOfLoad(const jit::GpuModel& gpu) {
   return static_cast<double>(gpu.latency_clocks) * kMultiplyAddsOfClock;
 }
 
-// Returns how many of the workgroups that keep a processor busy fit on it.
+// Returns how many workgroups run on a processor at once: as many as keep it
+// busy, or fewer if these do not fit.
 double WorkgroupsThere(const TilesOnGpu& tiles) {
   return std::min(tiles.busy / tiles.invocations, tiles.resident);
 }
@@ -85,8 +87,8 @@ double WorkgroupsAtOnce(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
 double CostOfTilesBeside(const jit::GpuModel& gpu, const TilesOnGpu& tiles,
                          const TilesOnGpu& beside) {
   const double processors = Processors(gpu);
-  // When a processor is done, others are on average half through one of these
-  // workgroups.
+  // When the first processor has nothing left to do, the others are on average
+  // half through one of the smaller workgroups.
   const double shared = tiles.count * SlowedWork(tiles) +
                         (beside.count + processors / 2) * SlowedWork(beside);
   return std::max(CostOfTiles(gpu, tiles), shared) +

@@ -12,8 +12,8 @@
 
 namespace ember::schedule {
 
-// Costs of a load from shared memory, of a load from memory through the caches,
-// and of waiting at a barrier.
+// Costs of three operations: a load from shared memory, a load from memory
+// through the caches, and waiting at a barrier.
 inline constexpr double kSharedLoad = 1;
 inline constexpr double kMemoryLoad = 4;
 inline constexpr double kBarrier = 16;
@@ -27,7 +27,7 @@ struct TilesOnGpu {
   double work = 1;
   double invocations = 1;
   double busy = 1;
-  double resident = 1;  // largest number on a processor at once
+  double resident = 1;  // largest number of workgroups on a processor at once
 };
 double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
 // Returns the cost if the work is divided evenly among all processors.
@@ -37,19 +37,20 @@ double CostShared(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
 // there are any.
 double CostOfRanges(const jit::GpuModel& gpu, const TilesOnGpu& ranges,
                     const TilesOnGpu* before);
-// Returns the cost of tiles that fill whole waves, together with smaller
-// workgroups (the second ones), which run as soon as there is room.
+// Returns the cost of tiles that fill whole waves, together with the smaller
+// workgroups `beside`, which start as soon as a processor has room.
 double CostOfTilesBeside(const jit::GpuModel& gpu, const TilesOnGpu& tiles,
                          const TilesOnGpu& beside);
-// Returns how many workgroups the device computes at once; 0: not known.
+// Returns how many workgroups the device computes at once; 0 if that is not
+// known.
 double WorkgroupsAtOnce(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
 
-// The cost of a product in the tiles that a rule would give it.
+// The cost of a product in the tiles that a rule would choose for it.
 struct ProductCost {
   double all = 0;
   TilesOnGpu tiles;
-  // Axes along which tiles, or slices of the sum, follow each other, and the
-  // size of one along the axis; -1: none.
+  // An axis along which tiles, or slices of the sum, follow each other, and the
+  // size of one of them along the axis. Axis -1: none.
   struct Along {
     int axis = -1;
     int64_t size = 0;

@@ -9,7 +9,8 @@
 namespace ember::schedule {
 namespace {
 
-// Returns the dims of the factor for `pack`, the bytes of a word last.
+// Returns the factor's dims as operands of the primitive `pack`: the bytes of a
+// word are the last dim.
 std::string LayoutOf(const DotPlan::Factor& factor, const DotPlan& plan,
                      bool is_b) {
   const std::string count = std::to_string(plan.count);

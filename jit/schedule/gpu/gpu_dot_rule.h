@@ -26,23 +26,24 @@
 namespace ember::schedule {
 
 struct GpuDots {
-  int64_t count = 4;  // bytes of a word
-  int axis = 0;       // the stage's axis of the sum
-  std::string steps;  // the loop over its words
+  int64_t count = 4;  // number of bytes of a word
+  int axis = 0;       // number of the stage's axis of the sum
+  std::string steps;  // the loop over the words of the sum's axis
   std::string dot;    // the loop over a word's bytes, to be tensorized
 };
 
-// Brings both factors into the layout, each by a scheduled stage of its own
-// unless it has the layout already, and splits the sum. The product's other
-// loops are still its axes, and `done` gets the copies. Returns nullopt,
-// without a change, if the stage is no such product, or if the device has no
-// fast instructions.
+// Brings both factors into the layout above, each by a scheduled stage of its
+// own unless it has the layout already, and splits the sum. The product's other
+// loops are still its axes. The names of the copies are added to `done`.
+// Returns nullopt, without a change, if the stage is no product of bytes, or if
+// the device has no fast instructions for them.
 std::optional<GpuDots> PackForDotsOnGpu(const jit::GpuModel& gpu,
                                         const std::string& product, int v,
                                         std::set<std::string>& done,
                                         ScheduleWriter& writer);
 
-// Returns the distance by which the words that a load reads move with an axis.
+// Returns how the words that a load reads move with an axis: the stride,
+// counted in words.
 Stride StrideOfWords(const Computation& c, const StageShape& shape, NodeId load,
                      int axis, const GpuDots& dots);
 

@@ -31,7 +31,7 @@ using ::testing::Not;
 
 constexpr std::string_view kPlain =
     "vulkan1.3+subgroup32+shared49152+invocations1024";
-// The matrix types of NVIDIA's devices.
+// The features of a Vulkan target with the matrix types of NVIDIA's devices.
 constexpr std::string_view kMatrices =
     "vulkan1.3+subgroup32+shared49152+invocations1024+"
     "matrix16x16x16:f16:f16:f32+matrix16x8x16:f16:f16:f32+"
@@ -42,6 +42,7 @@ struct Made {
   std::string nest;
 };
 
+// Makes the default schedule of the dispatch on the GPU, and its nest.
 // constant: name of an input that never changes.
 Made MakeOn(const jit::GpuModel& gpu, std::string_view text,
             std::string_view constant = "") {
@@ -80,7 +81,8 @@ Made Make(std::string_view text, std::string_view target = kMatrices,
   return MakeOn(ModelOf(target, busy), text, constant);
 }
 
-// Like MakeOn, and compares the results with the dispatch.
+// Makes the schedule and nest as MakeOn does, and checks that the nest computes
+// the dispatch's results.
 Made CheckOn(const jit::GpuModel& gpu, std::string_view text,
              std::string_view constant = "") {
   SCOPED_TRACE(text);
@@ -132,8 +134,9 @@ TEST(GpuMatrices, OfTransposedFactors) {
               HasSubstr("multiply_matrices"));
 }
 
-// Matrices do not fill the sizes, results have another type, or later stages
-// use them: results go through memory of the workgroup.
+// The matrices do not fill the results' sizes, results have another type, or
+// later stages use them. The matrices' results then go through memory of the
+// workgroup.
 TEST(GpuMatrices, AreFinishedByInvocations) {
   Made made = Check(R"(
     dispatch @layer(%x: f16[37, 50], %w: f16[50, 41], %c: f16[41]) -> (%y: f16[37, 41]) {
@@ -144,7 +147,7 @@ TEST(GpuMatrices, AreFinishedByInvocations) {
   EXPECT_THAT(made.schedule, HasSubstr("pad %s k 16"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s"));
   EXPECT_THAT(made.nest, HasSubstr("task %s: f32["));
-  // The product itself is stored, but does not fill matrices.
+  // The product is itself the result, but does not fill matrices.
   made = Check(Product("40", "24", "64"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.matrices"));
 }
@@ -175,8 +178,9 @@ TEST(GpuMatrices, OfBytes) {
               Not(HasSubstr("multiply_matrices")));
 }
 
-// Two types are each other's mirror. The one is chosen whose columns run along
-// the results in memory, so that a lane's neighbours are stored together.
+// The device has two types that are each other's mirror. The rule chooses the
+// one whose columns run along the results in memory, so that a lane's
+// neighbours are stored together.
 TEST(GpuMatrices, HaveColumnsAlongResults) {
   constexpr std::string_view kBoth =
       "vulkan1.3+subgroup32+shared49152+invocations1024+"
@@ -194,9 +198,9 @@ TEST(GpuMatrices, HaveColumnsAlongResults) {
   }
 }
 
-// CUDA's instructions do not transpose bytes: constants with the other layout
-// are packed once. Constants of 16 bits, or for other devices, stay as they
-// are.
+// CUDA's instructions do not transpose bytes, so constants of bytes with the
+// other layout are packed once. Constants of 16 bits, or for other devices,
+// stay as they are.
 TEST(GpuMatrices, ConstantsArePackedForCuda) {
   constexpr std::string_view kCuda =
       "sm_80+subgroup32+shared166912+invocations1024";
@@ -219,7 +223,7 @@ TEST(GpuMatrices, ConstantsArePackedForCuda) {
     EXPECT_THAT(other.schedule, HasSubstr("multiply_matrices %y"));
     EXPECT_THAT(other.schedule, Not(HasSubstr("pack %y")));
   }
-  // Each place of a window has a matrix of its own.
+  // Each position in a window has its own matrix of weights.
   EXPECT_THAT(Check(R"(
     dispatch @conv(%x: u8[1, 6, 18, 32], %w: i8[3, 3, 32, 16]) -> (%y: i32[1, 4, 16, 16]) {
       %y[n, h, v, o] = sum(r < 3, q < 3, c < 32) i32(%x[n, h + r, v + q, c]) * i32(%w[r, q, c, o])
@@ -240,8 +244,8 @@ TEST(GpuMatrices, OfConvolutions) {
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s"));
 }
 
-// Sizes that matrices fill or not, factors of both layouts, with and without
-// stages after the product.
+// Covers sizes that matrices fill and sizes that they do not, factors of both
+// layouts, and products with and without stages after them.
 TEST(GpuMatrices, OfAnySizes) {
   constexpr std::string_view kSmall =
       "vulkan1.3+subgroup4+shared8192+invocations64+"
@@ -301,7 +305,7 @@ jit::GpuModel EightProcessors(std::string_view target) {
 
 // A long sum has few results: its parts are products of matrices, whose slices
 // are copied by whole vectors like those of other products. The phase that adds
-// them up finishes four results at once.
+// the parts up finishes four results at once.
 TEST(GpuMatrices, PartsOfLongSums) {
   const jit::GpuModel gpu =
       EightProcessors("sm_80+subgroup32+shared166912+invocations1024");
@@ -317,17 +321,19 @@ TEST(GpuMatrices, PartsOfLongSums) {
   EXPECT_THAT(made.schedule, HasSubstr("double_buffer %w.slice async"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y j_lane"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %s j"));
-  // No stage follows the sum.
+  // A product without a stage after the sum.
   made = CheckOn(gpu, Product("16", "32", "512"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y j_lane"));
-  // A batch of bytes, with results that fill no vectors and no matrices.
+  // A batch of products of bytes, with results that fill no vectors and no
+  // matrices.
   made = CheckOn(gpu, R"(
     dispatch @batch(%a: u8[2, 15, 512], %b: i8[2, 30, 512]) -> (%y: i32[2, 15, 30]) {
       %y[n, i, j] = sum(k < 512) i32(%a[n, i, k]) * i32(%b[n, j, k])
     })");
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
-  // Parts are channels or windows of convolutions, of groups.
+  // The sums of a grouped convolution are divided by channels or by positions
+  // in the window.
   made = CheckOn(gpu, R"(
     dispatch @conv(%x: f16[1, 3, 9, 2, 64], %w: f16[3, 2, 2, 64, 16]) -> (%y: f32[1, 2, 8, 2, 16]) {
       %y[n, h, v, g, o] = sum(r < 3, q < 2, c < 64)
@@ -393,8 +399,8 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
               HasSubstr("stream %y k/64 216 i/128 j/128 -> y.parts"));
   EXPECT_THAT(made.nest, HasSubstr("phase tasks < 216 {\n    for piece < 2 {"));
   EXPECT_THAT(made.nest, HasSubstr("for turns < min(max("));
-  // 72 tiles on 132 workgroups, by tasks in two rounds; each tile has at most
-  // three parts.
+  // 132 workgroups compute 72 tiles in two rounds of tasks; each tile has at
+  // most three parts.
   made = MakeOn(hopper, Product("1152", "2048", "4096"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 132 i/128 j/256 -> y.parts"));
@@ -411,7 +417,7 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
   EXPECT_THAT(made.schedule, HasSubstr("cut %y i 1024 -> y.rest"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y.rest k/64 132 i/128 j/256 -> y.rest.parts"));
-  // Tiles do not fill the sizes, and there are several products.
+  // A batch of several products, whose sizes tiles do not fill.
   made = MakeOn(hopper, R"(
     dispatch @batch(%a: f16[4, 300, 16384], %b: f16[4, 500, 16384])
         -> (%y: f32[4, 300, 500]) {
@@ -458,14 +464,15 @@ TEST(GpuMatrices, PartsCostAPhase) {
               HasSubstr("rfactor"));
 }
 
-// Products without matrices, or with too small ones, are scheduled as on other
-// devices.
+// Products for which the device has no matrices, or which are too small for
+// them, are scheduled as on other devices.
 TEST(GpuMatrices, LeaveOthersAsTheyAre) {
   const std::vector<std::string> rows = {
-      // Matrices would be mostly empty.
+      // Products that would leave matrices mostly empty.
       Product("4", "64", "64"), Product("64", "3", "64"),
       Product("64", "64", "6"),
-      // Factors of f32 and bf16, and f16 with sums of f16.
+      // Products whose types have no matrices: factors of f32 and bf16, and f16
+      // with sums of f16.
       R"(dispatch @p(%a: f32[64, 64], %b: f32[64, 64]) -> (%y: f32[64, 64]) {
            %y[i, j] = sum(k < 64) %a[i, k] * %b[k, j]
          })",
@@ -475,7 +482,7 @@ TEST(GpuMatrices, LeaveOthersAsTheyAre) {
       R"(dispatch @p(%a: f16[64, 64], %b: f16[64, 64]) -> (%y: f16[64, 64]) {
            %y[i, j] = sum(k < 64) %a[i, k] * %b[k, j]
          })",
-      // Rows are every second pixel.
+      // The product's rows are every second pixel.
       R"(dispatch @p(%x: f16[66, 64], %w: f16[2, 64, 32]) -> (%y: f32[32, 32]) {
            %y[i, j] = sum(r < 2, k < 64) f32(%x[i * 2 + r, k]) * f32(%w[r, k, j])
          })"};
@@ -486,8 +493,9 @@ TEST(GpuMatrices, LeaveOthersAsTheyAre) {
   EXPECT_THAT(Check(rows.back()).schedule, HasSubstr("multiply_matrices"));
 }
 
-// Checks the bytes of memory of workgroups of large products, on a device like
-// GPUs, and the elements that a subgroup loads from it per multiply-add.
+// Checks, for large products on a device like GPUs, the buffers in memory of
+// workgroups, and the elements that a subgroup loads from there per
+// multiply-add.
 TEST(GpuMatrices, FiguresOfLargeProducts) {
   const struct {
     const char* size;
@@ -495,11 +503,13 @@ TEST(GpuMatrices, FiguresOfLargeProducts) {
     const char* b;
     const char* sums;
   } rows[] = {
-      // 27 KiB, with padded rows; 32 elements per step for 256 multiply-adds.
-      // Two tasks use the device better than one with half of the loads.
+      // The slices take 27 KiB, with padded rows. A subgroup loads 32 elements
+      // per step for 256 multiply-adds. Two tasks use the device better than
+      // one with half of the loads.
       {"512", "task %a.slice: f16[2, 32, 72]", "task %b.slice: f16[2, 64, 72]",
        "register %y.part.5: f32[8, 16, 16]"},
-      // 28 KiB; 64 elements per step for 1024 multiply-adds.
+      // The slices take 28 KiB. A subgroup loads 64 elements per step for 1024
+      // multiply-adds.
       {"2048", "task %a.slice: f16[2, 64, 40]",
        "task %b.slice: f16[2, 32, 136]",
        "register %y.part.5: f32[8, 2, 2, 16, 16]"}};

@@ -35,7 +35,7 @@ std::optional<size_t> DimToMove(const Computation& c, NodeId load,
 struct Packing {
   std::string buffer;
   std::string layout;  // the buffer's dims in the order of the copy
-  int64_t lanes = 1;   // neighbours that an invocation stores at once
+  int64_t lanes = 1;   // number of neighbours that an invocation stores at once
 };
 
 std::optional<Packing> PackingOf(const Computation& c, NodeId load,

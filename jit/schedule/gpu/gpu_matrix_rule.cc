@@ -26,8 +26,8 @@ constexpr int64_t kBankBytes = 4;
 constexpr int64_t kBanksOfRow = 8;
 // Number of slots of a factor that is copied one iteration ahead.
 constexpr int64_t kSlotsOfTurn = 2;
-// Largest number of matrix products that are unrolled together with the steps
-// of the sum.
+// Largest number of matrix products in the unrolled code of an iteration,
+// counted with the unrolled steps of the sum.
 constexpr int64_t kMaxWrittenOut = 128;
 
 using Names = std::vector<std::string>;
@@ -36,20 +36,21 @@ void Append(Names& names, const Names& more) {
   names.insert(names.end(), more.begin(), more.end());
 }
 
-// The copy of a factor's slices.
+// A factor of the product, whose slices are copied to memory of the workgroup.
 struct Factor {
   std::string buffer;
   int64_t lanes = 1;
-  bool is_constant = false;  // all slices have one size
+  // True if all slices have the same size, which is known when compiling.
+  bool is_constant = false;
   DType type = DType::kF16;
   int64_t row_bytes = 0;  // bytes of a slice's row; 0: not known
   bool is_of_columns = false;
   bool lies_along_steps = false;
-  // The stage of this name computes it slice by slice.
+  // True if a stage with the buffer's name computes the factor slice by slice.
   bool is_gathered = false;
   std::string dims = {};  // order of the slice's dims (DimsByLines)
-  // The loop in which it is copied, if that is not the product's loop over
-  // slices.
+  // The loop in which the slice is copied, if that is not the product's loop
+  // over slices.
   std::optional<RowFactors::Loop> around = std::nullopt;
 };
 
@@ -116,7 +117,7 @@ class MatrixScheduler {
     std::string point = writer_.FuseLoops(root, 1, points.size(), "points");
     Split(root, point, Threads(), "_round", "_item");
     // An invocation finishes all its points before the next barrier, and loads
-    // values that they share only once.
+    // values that these points share only once.
     const std::string item = point + "_item";
     point += "_round";
     order = {tasks, item, point};
@@ -127,7 +128,8 @@ class MatrixScheduler {
     if (!lane.empty()) writer_.Do("vectorize %" + root + " " + lane);
     const std::set<std::string> joined = JoinPoints(
         gpu_, root, point, writer_.StageOf(product) + 1, done, writer_);
-    // If this is refused, neighbours are computed one after the other.
+    // If the attachment is refused, neighbours are computed one after the
+    // other.
     if (!lane.empty()) VectorizeJoined(root, joined, writer_);
     if (!writer_.Try("compute_at %" + product + " %" + root + " " + tasks))
       return std::nullopt;
@@ -137,7 +139,8 @@ class MatrixScheduler {
     return point;
   }
 
-  // Computes the product for a tile of rows.
+  // Computes the product for a tile of rows. Returns false if some primitive is
+  // refused.
   bool StoreRows(const std::string& product, const RowFactors& known) {
     if (!Pad(product)) return false;
     copying_subgroups_ = known.subgroups;
@@ -222,7 +225,8 @@ class MatrixScheduler {
                        std::to_string(plan_.type.depth));
   }
 
-  // Finds the factors that the product reads now.
+  // Finds the factors that the product reads after the primitives applied so
+  // far.
   void FindFactors(const std::string& product) {
     const Computation& c = writer_.computation();
     const ComputationStage& stage = StageOf(product);
@@ -236,7 +240,8 @@ class MatrixScheduler {
                c.pool, load,
                stage.axes[static_cast<size_t>(plan_.columns)].variable),
            LastAxisOf(stage, load) == static_cast<size_t>(plan_.steps)});
-      // Panels of rows continue from line to line.
+      // If the product reads panels of rows, the rows of the next line continue
+      // the panel.
       Factor& factor = factors_.back();
       if (plan_.has_row_panels && plan_.line_tile > 1 &&
           !factor.is_of_columns && factor.lies_along_steps) {
@@ -245,8 +250,8 @@ class MatrixScheduler {
     });
   }
 
-  // Returns the axis that moves along the factor's last dim; nullopt if there
-  // is none.
+  // Returns the axis that moves the load along the factor's last dim; nullopt
+  // if there is none.
   std::optional<size_t> LastAxisOf(const ComputationStage& stage,
                                    NodeId load) const {
     const auto row = RowOf(writer_.computation(), stage, load);
@@ -257,14 +262,14 @@ class MatrixScheduler {
     return static_cast<int>(axis) == plan_.steps ? plan_.slice : SizeOf(axis);
   }
 
-  // Returns the number of elements of a slice's row; 0: not known.
+  // Returns the number of elements of a slice's row; 0 if it is not known.
   int64_t RowElementsOf(const ComputationStage& stage, NodeId load) const {
     const std::optional<size_t> axis = LastAxisOf(stage, load);
     return axis ? SizeInSlice(*axis) : 0;
   }
 
-  // Returns the number of neighbours that an invocation copies at once: those
-  // of a vector, if whole vectors fill each slice.
+  // Returns the number of neighbouring elements that an invocation copies at
+  // once: a vector if whole vectors fill each slice, otherwise 1.
   int64_t LanesOfCopy(const ComputationStage& stage, NodeId load) const {
     const Computation& c = writer_.computation();
     const tensor::Node& node = c.pool[load];
@@ -280,7 +285,8 @@ class MatrixScheduler {
     return is_whole ? lanes : 1;
   }
 
-  // Returns the number of results that an invocation finishes at once.
+  // Returns the number of neighbouring results that an invocation finishes at
+  // once: a vector if possible, otherwise 1.
   int64_t LanesOfRoot(const std::string& root,
                       const std::string& product) const {
     constexpr int64_t kLanes = 4;
@@ -289,7 +295,8 @@ class MatrixScheduler {
     const auto extent = shape.Extent(plan_.columns);
     const bool is_whole = extent && *extent % plan_.ColumnsOfTile() == 0 &&
                           plan_.ColumnsOfTile() % kLanes == 0;
-    // The stages that may be computed at the point.
+    // The stages between the product and the root, which may be computed at the
+    // root's point.
     std::set<std::string> between;
     for (int i = writer_.StageOf(product) + 1; i < writer_.StageOf(root); ++i)
       between.insert(c.stages[static_cast<size_t>(i)].name);
@@ -386,14 +393,16 @@ class MatrixScheduler {
   struct MatrixLoops {
     std::string subgroup, count, matrix;
   };
-  // Splits the loop so that each subgroup has neighbouring matrices.
+  // Splits the loop so that each subgroup has matrices that are next to each
+  // other.
   MatrixLoops SplitMatrices(const std::string& product, const std::string& loop,
                             const GpuMatrixTile& tile, int64_t size) {
     Split(product, loop, tile.matrices * size, "_subgroup", "_part");
     Split(product, loop + "_part", size, "_count", "_matrix");
     return {loop + "_subgroup", loop + "_part_count", loop + "_part_matrix"};
   }
-  // Splits the loop so that neighbouring subgroups have neighbouring matrices.
+  // Splits the loop so that consecutive matrices belong to consecutive
+  // subgroups.
   MatrixLoops SplitInTurns(const std::string& product, const std::string& loop,
                            const GpuMatrixTile& tile, int64_t size) {
     Split(product, loop, tile.subgroups * size, "_count", "_turn");
@@ -431,7 +440,8 @@ class MatrixScheduler {
       const RowFactors::Loop at =
           factor.around.value_or(RowFactors::Loop{product, slice});
       writer_.Do("compute_at %" + copy + " %" + at.stage + " " + at.loop);
-      // Some loads cannot have slices: the caller then tries another schedule.
+      // Some loads cannot be read from slices: the caller then tries another
+      // schedule.
       if (!writer_.status().ok()) return;
       const int64_t padding = RowPadding(factor);
       if (padding != 0)
@@ -445,8 +455,9 @@ class MatrixScheduler {
            .rounds = rounds,
            .by_registers = plan_.by_registers,
            .slots = is_ahead ? kSlotsOfTurn : plan_.slots,
-           // Wide products run while copies start, and the copies then have two
-           // more iterations to end. With only one, all would wait for them.
+           // Copies of wide products start after the arithmetic (`late`), and
+           // then have two more iterations to end. With only one, all would
+           // wait for the copies.
            .is_late = !is_ahead && plan_.IsWide() && plan_.slots > 2,
            .has_spare = !is_ahead && plan_.GoesOn(),
            .is_constant = factor.is_constant,
@@ -459,10 +470,12 @@ class MatrixScheduler {
   ScheduleWriter& writer_;
   std::vector<Factor> factors_;
   std::vector<SliceCopy> copies_;  // copies that may be loaded ahead
-  int64_t copying_subgroups_ = 0;  // if more than the subgroups that multiply
+  // number of subgroups that copy; 0: only those that multiply
+  int64_t copying_subgroups_ = 0;
 };
 
-// True if whole matrices fill the results, and these are only sums.
+// True if the product's matrices may be stored directly to the results: whole
+// matrices fill the results, and a result is only the sum.
 bool MayStoreDirectly(const Computation& c, int number,
                       const MatrixPlan& plan) {
   const ComputationStage& stage = c.stages[static_cast<size_t>(number)];
@@ -493,7 +506,7 @@ ProductCost CostOfPlan(const MatrixPlan& plan) {
           .ranges = plan.ranges};
 }
 
-// Packs constants, if the product may be one of matrices.
+// Packs constant factors, if the product may be computed with matrices.
 void PackFactors(const jit::GpuModel& gpu, const std::string& product,
                  std::set<std::string>& done, Schedule& schedule) {
   ScheduleWriter writer(schedule);
@@ -558,9 +571,9 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
   if (!gpu.transposes_matrices) PackFactors(gpu, product, packed_done, packed);
   const Computation& c = packed.computation();
   const int number = c.FindStage(product);
-  // Instructions of several subgroups have more requirements than others, which
-  // are known only after lowering. They require most if both factors are in
-  // panels.
+  // Instructions of several subgroups (wide ones) have requirements that are
+  // known only after lowering, most of all if both factors are in panels. So a
+  // tile for them is tried first, and then a tile without them.
   jit::GpuModel narrow = gpu;
   std::erase_if(narrow.matrices, [](const loops::MatrixType& type) {
     return jit::WarpsOfMatrix(type) > 1;

@@ -55,28 +55,30 @@ struct MatrixPlan {
   int64_t slice = 0;      // steps of the sum, a multiple of the matrices'
   bool is_double = false;
   bool by_registers = false;
-  int64_t slots = 0;  // not 0: number of slots of asynchronous copies
+  // number of slots of asynchronous copies; 0: copies are not asynchronous
+  int64_t slots = 0;
   // The loops around the slices (of a window) are fused with the loop over
   // slices.
   bool turns_together = false;
-  bool is_exact = true;  // whole matrices fill the sum
+  bool is_exact = true;  // true if whole matrices fill the sum
   // Number of subgroups that execute an instruction together. They share the
   // columns' factor, and follow each other along rows.
   int64_t subgroups_together = 1;
-  double cost = 0;  // in the model of gpu_costs.h
+  double cost = 0;  // cost of all tiles in the model of gpu_costs.h
   TilesOnGpu tiles;
-  // Best number of ranges for the slices of all tiles (stream-K); 0: the number
-  // of workgroups that run at once is not known.
+  // Best number of ranges for the slices of all tiles (stream-K); 0: not known,
+  // because the number of workgroups that run at once is not.
   double ranges = 0;
   bool IsWide() const { return subgroups_together > 1; }
-  // Only wide products: the rows' factor, too, is read from panels, not from
-  // registers (jit/gpu/shared_panels.h).
+  // For wide products: true if the rows' factor, too, is read from panels, not
+  // from registers (jit/gpu/shared_panels.h).
   bool has_row_panels = false;
   // True if an iteration's products continue asynchronously in the next
   // iteration. Each of the two then reads one of the slots, and a third slot is
   // copied to.
   bool GoesOn() const { return has_row_panels && slots > 3; }
-  // Number of elements of the results' tile along the axes.
+  // Number of elements of the results' tile along the rows and along the
+  // columns.
   int64_t RowsOfTile() const { return row_tile.count() * type.rows; }
   int64_t ColumnsOfTile() const { return column_tile.count() * type.columns; }
   int64_t Subgroups() const {
@@ -87,29 +89,32 @@ struct MatrixPlan {
 // Returns the tile that costs least, by a model like that of gpu_tiles.h in
 // which matrices are kMatrixSpeed times as fast as multiply-adds of
 // invocations. through_memory: results go through memory of the workgroup.
-// nullopt if the stage is no such product, if the device has no matrices of its
+// nullopt if the stage is no product, if the device has no matrices of its
 // types, or if they would be mostly empty.
 inline constexpr double kMatrixSpeed = 8;
 // Limits of a tile, if other stages share the workgroup.
 struct MatrixTileLimits {
-  int64_t rows = 0;       // rows of the tile, on one line; 0: any
-  int64_t columns = 0;    // largest number; 0: any
-  int64_t subgroups = 0;  // 0: any; wide products may use only some of them
-  // There is one slice, which is the whole sum.
+  int64_t rows = 0;     // number of rows of the tile, on one line; 0: any
+  int64_t columns = 0;  // largest number of columns; 0: any
+  // number of subgroups; 0: any; wide products may use fewer
+  int64_t subgroups = 0;
+  // True if there is one slice, which is the whole sum.
   bool is_whole = false;
-  // Workgroups compute ranges of all tiles' slices, of equal length (stream-K).
+  // True if workgroups compute ranges of all tiles' slices, of equal length
+  // (stream-K).
   bool of_ranges = false;
 };
 std::optional<MatrixPlan> PlanMatricesOnGpu(
     const jit::GpuModel& gpu, const Computation& computation, int stage,
     bool through_memory, const MatrixTileLimits& limits = {});
 
-// The places in which a product of rows finds its factors.
+// Says where a product that is computed for a tile of rows finds its factors.
 struct RowFactors {
-  // Buffers in memory of the workgroup. Slices of other buffers are copied.
+  // Names of the buffers that are in memory of the workgroup already. Slices of
+  // other buffers are copied.
   std::set<std::string> resident;
-  // Stages that compute a factor for this product alone: each slice is computed
-  // when it is needed.
+  // Names of the stages that compute a factor for this product alone: each
+  // slice is computed when it is needed.
   std::set<std::string> gathered;
   // Only products with one slice: the serial loops around the product, with
   // their stages, in which the slice of its rows is copied, and that of its
@@ -119,12 +124,14 @@ struct RowFactors {
     std::string stage, loop;
   };
   std::optional<Loop> rows, columns;
-  int64_t subgroups = 0;  // subgroups of the workgroup, which copy together
+  // number of subgroups of the workgroup, which all copy slices
+  int64_t subgroups = 0;
 };
 
 // Schedules the loops of a product that is computed inside another stage's loop
-// over tiles of `plan.RowsOfTile()` rows: tiles of columns one after the other,
-// in memory of the workgroup. Returns false if some primitive is refused.
+// over tiles of `plan.RowsOfTile()` rows. Tiles of columns are computed one
+// after the other, with results in memory of the workgroup. Returns false if
+// some primitive is refused.
 bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
                             const std::string& product,
                             const RowFactors& factors, ScheduleWriter& writer);
@@ -136,7 +143,8 @@ std::optional<ProductCost> CostOfMatricesOnGpu(
     const std::string& product, const std::set<std::string>& done,
     const Schedule& schedule);
 
-// Returns the best tile for ranges of the sum's slices (the primitive stream).
+// Returns the cost of the best tile for ranges of the sum's slices (the
+// primitive stream); nullopt if no tile of matrices fits the product.
 std::optional<ProductCost> TileOfRangesOnGpu(const jit::GpuModel& gpu,
                                              const std::string& product,
                                              const Schedule& schedule);

@@ -28,9 +28,9 @@ constexpr int64_t kMaxSubgroups = 8;
 // Largest number of registers of an invocation for sums and factors. It needs
 // others, too, and may have at most 255.
 constexpr int64_t kMaxRegisters = 192;
-// The same for wide products, whose sums may not be moved while instructions
-// run: enough for the sums of 256 columns. With a few more, ptxas spilt
-// addresses of convolutions.
+// Largest number of registers for wide products, whose sums may not be moved
+// while instructions run: enough for the sums of 256 columns. With a few more,
+// ptxas spilt addresses of convolutions.
 constexpr double kMaxWideRegisters = 132;
 constexpr int64_t kLeastSteps = 8;
 // Speed of instructions of several subgroups, relative to others.
@@ -92,8 +92,8 @@ class MatrixTileChooser {
     return shape_.StrideOf(loads_[factor], axis) != Stride::kNone;
   }
 
-  // True if the stage's product has the matrices' types, with the factors in
-  // either order. Sets `first_`, the factor of the rows.
+  // True if the stage's factors and sum have the types of the matrices, with
+  // the factors in either order. Sets `first_`, the factor of the rows.
   bool Fits(const loops::MatrixType& type) {
     if (type.sum != sum_) return false;
     for (const int first : {0, 1}) {
@@ -104,7 +104,8 @@ class MatrixTileChooser {
       const int last = LargestAxis(1 - first, first);
       if (last > LargestAxis(first, 1 - first)) return true;
     }
-    // If the device has the mirrored type, too, that one has such columns.
+    // The columns are not contiguous with this type. They are with the mirrored
+    // type, so this one does not fit if the device has that.
     const loops::MatrixType mirrored = {type.rows, type.columns, type.depth,
                                         type.b,    type.a,       type.sum};
     if (type.a != type.b &&
@@ -133,8 +134,8 @@ class MatrixTileChooser {
     plan.columns = LargestAxis(b, a);
     for (int k = shape_.spatial_count(); k < shape_.axis_count(); ++k) {
       if (!Moves(a, k) || !Moves(b, k)) continue;
-      // This axis counts slices of a range (stream), each of which is several
-      // steps.
+      // If workgroups compute ranges (stream), the first reduction axis counts
+      // slices of a range. It is no axis of steps: each slice is several steps.
       if (IsOfRanges() && k == shape_.spatial_count()) continue;
       if (plan.steps < 0 ||
           shape_.LikelyExtent(k) >= shape_.LikelyExtent(plan.steps)) {
@@ -175,8 +176,8 @@ class MatrixTileChooser {
         for (const int64_t columns : {1, 2, 4, 8}) {
           plan.row_tile.subgroups = rows;
           plan.column_tile.subgroups = columns;
-          // Number of subgroups with the same columns: all of them, or those of
-          // one line.
+          // `alike`: number of subgroups with the same columns, which are all
+          // of them, or those of one line.
           const int64_t alike = columns == 1 ? line * rows : rows;
           if (alike % plan.subgroups_together != 0) continue;
           const int64_t most = std::min(
@@ -194,20 +195,23 @@ class MatrixTileChooser {
   void ChooseMatrices(MatrixPlan& plan) {
     for (const int64_t rows : {1, 2, 4}) {
       for (const int64_t columns : {1, 2, 4, 8}) {
-        // Eight narrow matrices are as wide as four others.
+        // Eight matrices along columns are tried only for narrow matrices; for
+        // others, they would be too wide.
         if (columns == 8 && plan.type.columns > 8) continue;
         plan.row_tile.matrices = rows;
         plan.column_tile.matrices = columns;
         if (limits_.rows != 0 && plan.RowsOfTile() != limits_.rows) continue;
         if (limits_.columns != 0 && plan.ColumnsOfTile() > limits_.columns)
           continue;
-        // If the loop over rows were shorter, it would have fewer subgroups.
+        // Skips tiles with more rows than the product has, rounded up to the
+        // matrices of one subgroup: the loop over rows would be cut short, and
+        // would have fewer subgroups.
         if (plan.IsWide() &&
             plan.RowsOfTile() > RoundUp(shape_.LikelyExtent(plan.rows),
                                         rows * plan.type.rows)) {
           continue;
         }
-        // Skips tiles of which a part is never used.
+        // Skips tiles that are so large that a part is never used.
         const bool is_larger =
             plan.row_tile.count() > 1 &&
             plan.RowsOfTile() >= shape_.LikelyExtent(plan.rows) +
@@ -237,7 +241,8 @@ class MatrixTileChooser {
            static_cast<double>(gpu_.subgroup_size);
   }
 
-  // A matrix instruction keeps a subgroup busy for long, so two workgroups on a
+  // Returns the number of registers that an invocation may have. A matrix
+  // instruction keeps a subgroup busy for long, so two workgroups on a
   // processor, which share its registers, are enough to hide the latency of
   // memory. Wide instructions run asynchronously, so one workgroup may be
   // enough.
@@ -351,7 +356,8 @@ class MatrixTileChooser {
     return row * DTypeByteSize(type) % jit::gpu::kPanelRowBytes == 0;
   }
 
-  // Returns the largest depth that the device has for the types.
+  // Returns the largest depth of the device's matrices with these element
+  // types.
   int64_t DeepestOf(const loops::MatrixType& type) const {
     int64_t deepest = type.depth;
     for (const loops::MatrixType& other : gpu_.matrices) {
@@ -459,7 +465,7 @@ class MatrixTileChooser {
   const MatrixTileLimits limits_;
   DType sum_ = DType::kF32;
   NodeId loads_[2] = {};
-  int first_ = -1;  // the factor that moves along rows
+  int first_ = -1;  // the number of the factor that moves along rows
   std::optional<MatrixPlan> best_;
 };
 

@@ -18,7 +18,7 @@ namespace ember::schedule {
 namespace {
 
 // True if an invocation that computes a point of the root may also compute the
-// part of the stage that the point needs: one part for each of the points.
+// part of the stage that this point needs, where each point needs its own part.
 bool IsWorkOfPoint(const jit::GpuModel& gpu, const StageShape& stage,
                    const StageShape& root) {
   constexpr int64_t kMaxOfPoint = 8192;
@@ -28,7 +28,8 @@ bool IsWorkOfPoint(const jit::GpuModel& gpu, const StageShape& stage,
          (points >= gpu.busy_invocations || part < 16 * gpu.subgroup_size);
 }
 
-// Splits loop number `position` into vectors, and returns the loop over lanes.
+// Splits the stage's loop number `position` into vectors of `lanes` lanes, and
+// returns the loop over lanes.
 std::string SplitLanes(const std::string& name, size_t position, int64_t lanes,
                        ScheduleWriter& writer) {
   const std::string loop = writer.LoopsOf(name)[position];
@@ -81,8 +82,8 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
                                           int64_t lanes,
                                           ScheduleWriter& writer) {
   const int number = writer.StageOf(name);
-  size_t together = 0;  // number of axes, from the last one back
-  int64_t extent = 1;   // their product
+  size_t together = 0;  // number of axes that are fused, from the last one back
+  int64_t extent = 1;   // number of points of the fused axes
   bool is_constant = true;
   size_t count = 0;
   std::string lane;

@@ -13,10 +13,10 @@
 
 namespace ember::schedule {
 
-// Computes stages that the root reads point by point in the loop of a point:
-// those from number `first` on, except those in `done`, products, and stages
-// that are too much work for an invocation. Returns the names of the stages
-// that it has put there, which are added to `done`.
+// Computes stages that the root reads point by point inside the loop over the
+// root's points: the stages from number `first` on, except those in `done`,
+// products, and stages that are too much work for an invocation. Returns the
+// names of the stages that it has attached, and adds them to `done`.
 std::set<std::string> JoinPoints(const jit::GpuModel& gpu,
                                  const std::string& root,
                                  const std::string& loop, int first,
@@ -29,8 +29,8 @@ bool VectorizeLast(const std::string& stage, ScheduleWriter& writer);
 
 // Schedules the points of a stage as tasks and invocations. Each invocation has
 // `lanes` neighbours along the last axis as a vector. Returns the loop in which
-// one is computed; nullopt if the points may not run at once, or if there is
-// only one. lanes: divides the axis.
+// one vector is computed; nullopt if the points may not run at once, or if
+// there is only one. lanes: divides the extent of the last axis.
 std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
                                           const std::string& stage,
                                           int64_t lanes,

@@ -21,13 +21,14 @@ namespace {
 
 using tensor::Opcode;
 
-// An operand's slice in shared memory.
+// The slice of an operand that is copied to shared memory.
 struct Slice {
   std::string buffer;
-  std::string layout;        // dims in the order of the copy; empty: unchanged
-  int64_t lanes = 1;         // neighbours that an invocation copies at once
-  bool is_constant = false;  // all slices have one size
-  int64_t bytes = 0;         // per element
+  std::string layout;  // order of the copy's dims; empty: unchanged
+  int64_t lanes = 1;   // number of neighbours that an invocation copies at once
+  // true if all slices have the same size, which is known when compiling
+  bool is_constant = false;
+  int64_t bytes = 0;  // bytes of an element
 };
 
 // Returns the layout with the dim that moves along v last, so that neighbouring
@@ -55,7 +56,8 @@ int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
   if (extents.empty()) return 1;
   const std::span<const NodeId> indices(node.operands.data(), extents.size());
   const NodeId v = stage.axes[static_cast<size_t>(tile.v)].variable;
-  // The layout of a copy puts the dim that moves along v last.
+  // The layout of a copied load puts the dim that moves along v last. A padded
+  // load keeps its layout.
   const bool along = node.opcode == Opcode::kLoad
                          ? std::ranges::find(indices, v) != indices.end()
                          : indices.back() == v;
@@ -123,7 +125,7 @@ struct TileLoops {
   std::vector<std::string> tiles;
   std::vector<std::string> threads;
   std::vector<std::string> registers;
-  std::string lanes;  // empty: none
+  std::string lanes;  // the loop over lanes; empty: none
 
   // Returns the innermost loops, each over points of the tile.
   std::vector<std::string> Points() const {
@@ -211,7 +213,7 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   }
   order.insert(order.begin() + static_cast<std::ptrdiff_t>(first),
                loops.threads.begin(), loops.threads.end());
-  std::string steps;  // unrolled steps of the sum's innermost loop
+  std::string steps;  // name of the loop over the unrolled steps of the sum
   if (tile.steps > 1) {
     const std::string k = order.back();
     steps = k + "_written";
@@ -234,8 +236,8 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   for (const Slice& operand : slices) {
     const std::string copy =
         NameOfSlice(writer.computation(), product, operand.buffer);
-    // Refused if an index comes from data, or if loads differ: invocations then
-    // read the operand itself.
+    // The primitive is refused if an index comes from data, or if loads of the
+    // buffer differ: invocations then read the operand itself.
     const std::string line = " %" + product + " %" + operand.buffer;
     const bool made =
         (!operand.layout.empty() &&

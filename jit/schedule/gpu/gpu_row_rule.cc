@@ -66,7 +66,8 @@ class RowChooser {
     }
     if (!reduces) return false;
     const bool is_own = IsRowOfInvocation();
-    // The rule for points gives the same schedule with fewer divisions.
+    // If all stages have the same axes, the rule for points gives the same
+    // schedule with fewer divisions.
     if (is_own && is_by_points_) return false;
     done_.insert(group_.members.begin(), group_.members.end());
     if (is_own)
@@ -102,7 +103,8 @@ class RowChooser {
   bool IsWorthJoining(int stage, int root, int depth) const {
     const StageShape inner(c(), stage), outer(c(), root);
     if (inner.SharesOperands() || IsFold(inner.stage())) return false;
-    // Otherwise rows are too few to keep all processors busy with this work.
+    // If both limits are exceeded, rows are too few to keep all processors busy
+    // with this work.
     const int64_t rows = outer.LikelyPoints(0, depth);
     const int64_t length = PartOf(inner.LikelyPoints(), rows);
     return rows * gpu_.workgroup_size * 2 >= gpu_.busy_invocations ||
@@ -174,7 +176,7 @@ class RowChooser {
       return;
     }
     invocations_ = std::min(unit, gpu_.max_invocations);
-    // On a CPU a workgroup runs on one thread, so more invocations do not help.
+    // On a CPU a workgroup runs on one thread, so fewer invocations are enough.
     const int64_t enough = gpu_.is_cpu_like ? kMaxIterations : 4;
     while (invocations_ * 2 <= most && invocations_ * enough < length_)
       invocations_ *= 2;
@@ -252,8 +254,8 @@ class RowChooser {
   ScheduleWriter& writer_;
   StageGroup group_;
   int64_t rows_ = 1;
-  int64_t length_ = 1;         // length of the longest row
-  bool is_by_points_ = false;  // all stages have the same axes
+  int64_t length_ = 1;         // number of elements of the longest row
+  bool is_by_points_ = false;  // true if all stages have the same axes
   int64_t invocations_ = 1;
 };
 

@@ -15,7 +15,8 @@ constexpr int64_t kMaxOfRun = 8;
 // values.
 constexpr int64_t kMaxOfPart = 16;
 
-// Splits a loop over a run into one over vectors and one over their lanes.
+// Splits a loop over a run into a loop over vectors and a loop over their
+// lanes.
 std::vector<std::string> SplitRun(const std::string& stage,
                                   const std::string& run, const RowRuns& runs,
                                   ScheduleWriter& writer) {

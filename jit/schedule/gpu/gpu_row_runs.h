@@ -36,17 +36,19 @@ struct RowRuns {
 // Returns the number of parts into which the invocations divide a row of this
 // many elements.
 int64_t PartsOfRow(int64_t columns, int64_t invocations);
-// Returns nullopt if vectors do not divide a part, or if it does not fit the
-// registers.
+// Returns the runs of a row of `columns` elements that is divided among the
+// invocations. Returns nullopt if vectors do not divide a part, or if a part
+// does not fit the registers.
 std::optional<RowRuns> RunsOfRow(int64_t columns, int64_t invocations);
 
-// Splits the stage's loop along the row into one over parts and, inside it, the
-// loops of a part. Returns the latter: rounds, vectors of a run, and their
-// lanes.
+// Splits the stage's loop along the row into a loop over parts and, inside it,
+// the loops of a part. Returns the loops of a part: rounds, vectors of a run,
+// and their lanes.
 std::vector<std::string> SplitRow(const std::string& stage,
                                   const std::string& loop, const RowRuns& runs,
                                   ScheduleWriter& writer);
-// Splits the loop over a part of the row in the same way.
+// Splits the loop over a part of the row into the loops of a part, as SplitRow
+// does.
 std::vector<std::string> SplitPart(const std::string& stage,
                                    const std::string& loop, const RowRuns& runs,
                                    ScheduleWriter& writer);
@@ -64,7 +66,8 @@ struct BoundLoops {
 // that are needed.
 void BindLoops(const std::string& stage, const BoundLoops& loops,
                ScheduleWriter& writer);
-// Like BindLoops, but an invocation computes `lanes` neighbours at once.
+// Does the same as BindLoops, but an invocation computes `lanes` neighbours at
+// once.
 void BindNeighbours(const std::string& stage, const BoundLoops& loops,
                     int64_t lanes, ScheduleWriter& writer);
 

@@ -27,8 +27,8 @@ constexpr int64_t kRowPaddingBytes = 16;
 constexpr int64_t kMaxInlined = 4;
 // Workgroups with more rows need more than half of a processor's registers.
 constexpr int64_t kMaxRowsOfTwo = 64;
-// Largest number of results of an invocation, all of one row: sums, with one
-// total and one maximum.
+// Largest number of results of an invocation in a fold. All are of one row:
+// sums, with one total and one maximum.
 constexpr int64_t kMaxFolded = 32;
 // Assumed number of invocations per processor, if the number of processors is
 // not known.
@@ -172,7 +172,7 @@ class RowTileScheduler {
                " -> " + rows + "_tile " + rows + "_rest");
     size_t count = depth;
     if (IsFold(root)) {
-      // The order is tiles, parts, blocks, then points.
+      // Puts the loops in this order: tiles, parts, blocks, then points.
       std::vector<std::string> order = writer_.LoopsOf(root);
       const auto points = order.begin() + group_.depth;
       std::rotate(points, order.end() - 1, order.end());
@@ -208,7 +208,7 @@ class RowTileScheduler {
         SplitRow(name, columns, runs, writer_);
     const std::string item = writer_.FuseLoops(name, first, rows + 1, "points");
     writer_.Do("bind %" + name + " " + item);
-    // Unrolled, the sums are registers of their invocations.
+    // If these loops are unrolled, the sums are registers of their invocations.
     for (const std::string& loop : inner)
       writer_.Do("unroll %" + name + " " + loop);
     return order[around];
@@ -223,7 +223,8 @@ class RowTileScheduler {
     return fits(group_.root) && std::ranges::all_of(group_.members, fits);
   }
 
-  // It is not known if a tile with open extents fits.
+  // True if the rows of all stages have constant extents. Otherwise it is not
+  // known if a tile fits.
   bool HasConstantRows() const {
     const auto is_constant = [&](const std::string& name) {
       const StageShape shape(c(), writer_.StageOf(name));
@@ -235,7 +236,7 @@ class RowTileScheduler {
            std::ranges::all_of(group_.members, is_constant);
   }
 
-  // Returns the runs of a row with this many elements (gpu_row_runs.h).
+  // Returns the runs of a row with `columns` elements (gpu_row_runs.h).
   std::optional<RowRuns> RunsOf(int64_t columns) const {
     return RunsOfRow(columns, Invocations() / rows_);
   }
@@ -276,8 +277,8 @@ class RowTileScheduler {
   }
 
   // Returns the number of neighbours in a row that an invocation computes at
-  // once: more than 1 for stages without reductions whose rows are a multiple
-  // of it.
+  // once: kLanes for stages without reductions whose rows are a multiple of
+  // kLanes elements, otherwise 1.
   int64_t LanesOf(const std::string& name) const {
     const StageShape shape(c(), writer_.StageOf(name));
     const int last = shape.spatial_count() - 1;
@@ -364,7 +365,8 @@ class RowTileScheduler {
     for (const std::string& member : group_.members) {
       if (!IsProduct(member)) continue;
       std::optional<MatrixPlan> plan;
-      // If there are few columns, they do not occupy all subgroups.
+      // A product with few columns does not occupy all subgroups, so fewer are
+      // tried.
       for (int64_t subgroups = kRowTileSubgroups; !plan && subgroups > 0;
            subgroups /= 2) {
         plan = PlanMatricesOnGpu(gpu_, c(), writer_.StageOf(member),
@@ -444,7 +446,7 @@ class RowTileScheduler {
     return c().buffers[Stage(name).stores[0].buffer].name;
   }
 
-  // Pads the rows of a stage that has columns.
+  // Pads the rows of a stage's buffer, if it has several columns.
   void PadRows(const std::string& name, DType type) {
     if (ColumnsOf(name) == 1 || parts_.contains(name)) return;
     writer_.Do("pad_rows %" + name + " " +
@@ -455,7 +457,8 @@ class RowTileScheduler {
     const int spatial = Stage(name).spatial_count;
     const DType type = c().buffers[Stage(name).stores[0].buffer].type;
     if (parts_.contains(name)) {
-      // Makes the parts of a row neighbours.
+      // Moves the loop over the parts of a row inside the loop over rows, so
+      // that a row's parts are next to each other.
       std::vector<std::string> order = writer_.LoopsOf(name);
       std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial);
       writer_.Reorder(name, order);
@@ -472,7 +475,8 @@ class RowTileScheduler {
     }
     const bool is_in_turns = !RunsOf(name);
     BindPoints(name, 0, rows_ * ColumnsOf(name));
-    // Unrolled, an invocation computes only one address in panels.
+    // If these loops are unrolled, an invocation computes only one address in
+    // panels.
     if (IsInPanels(name) && is_in_turns)
       writer_.Do("unroll %" + name + " " + LoopOf(name, 1));
     return writer_.status().ok();
@@ -507,7 +511,8 @@ class RowTileScheduler {
     writer_.Do("unroll %" + name + " " + loop + "_step");
   }
 
-  // The stages before a fold over blocks compute one block each.
+  // Finds the first fold over blocks. The stages before it compute one block in
+  // each iteration.
   void FindFold() {
     std::string fold = group_.root;
     for (const std::string& member : group_.members) {
@@ -531,8 +536,8 @@ class RowTileScheduler {
       if (parts > 1) {
         parts_[members.emplace_back(member + ".parts")] = parts;
         if (of_block_.contains(member)) of_block_.insert(members.back());
-        // Inlining it saves waiting for an invocation that combines parts for
-        // all others.
+        // If the stage that combines the parts is inlined, no invocation has to
+        // wait for another that combines them for all.
         if (parts <= kMaxInlined && writer_.Try("inline %" + member)) {
           of_block_.erase(member);
           continue;
@@ -561,7 +566,8 @@ class RowTileScheduler {
     }
   }
 
-  // Splits the reduction. Returns the number of parts; 1: it is not split.
+  // Splits the stage's reduction. Returns the number of parts; 1 if it is not
+  // split.
   int64_t SplitReduction(const std::string& name) {
     const ComputationStage& stage = Stage(name);
     const auto spatial = static_cast<size_t>(stage.spatial_count);
@@ -590,14 +596,17 @@ class RowTileScheduler {
   std::map<std::string, int64_t> parts_;
   std::set<std::string> of_block_;
   int64_t blocks_ = 1;
-  // Elements of the products' column factors, for a tile.
+  // Number of elements of the products' column factors that a tile reads.
   int64_t operands_ = 0;
-  std::map<std::string, MatrixPlan> plans_;     // key: product
-  std::map<std::string, int64_t> slice_bytes_;  // key: product
-  int64_t bytes_ahead_ = 0;  // bytes of slices that are whole sums
+  // tile of matrices; key: name of the product
+  std::map<std::string, MatrixPlan> plans_;
+  // bytes of a product's slices; key: name of the product
+  std::map<std::string, int64_t> slice_bytes_;
+  int64_t bytes_ahead_ = 0;  // number of bytes of slices that are whole sums
   RowFactors::Loop around_root_, around_blocks_;
   std::set<std::string> gathers_;
-  std::set<std::string> tiles_;  // products that are copied to registers
+  // names of products whose results are copied to registers
+  std::set<std::string> tiles_;
 };
 
 }  // namespace

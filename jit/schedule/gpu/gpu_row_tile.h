@@ -25,10 +25,10 @@ inline constexpr int64_t kRowTileSubgroups = 8;
 
 struct RowTile {
   int64_t rows = 0;
-  // Products use instructions of warpgroups.
+  // True if products use instructions of warpgroups.
   bool is_wide = false;
-  // Slices are whole sums: those of the first product's rows are copied once
-  // for the tile, all others once for a block, while the previous block is
+  // True if slices are whole sums: those of the first product's rows are copied
+  // once for the tile, all others once for a block, while the previous block is
   // computed.
   bool is_ahead = false;
   // Number of parts of the keys. The group's root is a fold of a part; its axis
@@ -39,15 +39,17 @@ struct RowTile {
 struct ScheduledRowTile {
   // Cost of all tiles, in units of a row's cost, by which tiles are compared.
   double cost = 0;
-  // A processor runs only one workgroup, so nothing else runs while it waits.
+  // True if a processor runs only one workgroup, so that nothing else runs
+  // while it waits.
   bool is_alone = false;
-  // The group's stages, and those that were made from them.
+  // Names of the group's stages, and of the stages that were made from them.
   std::set<std::string> stages;
 };
 
 // Splits the group's root into tiles of rows, along its dim group.depth - 1,
-// and computes all other stages for them. nullopt if the device has no matrices
-// for a product, if the tile does not fit, or if some primitive is refused.
+// and computes all other stages for these tiles. Returns nullopt if the device
+// has no matrices for a product, if the tile does not fit, or if some primitive
+// is refused.
 std::optional<ScheduledRowTile> ScheduleRowTile(const jit::GpuModel& gpu,
                                                 const StageGroup& group,
                                                 const RowTile& tile,

@@ -12,17 +12,19 @@
 namespace ember::schedule {
 
 struct RowTileFigures {
-  int64_t tiles = 1;  // number in the whole dispatch
+  int64_t tiles = 1;  // number of tiles in the whole dispatch
   int64_t processors = 1;
-  // A tile's number of rows, and the number of parts of the keys.
+  // The number of rows of a tile, and the number of parts of the keys.
   int64_t rows = 1;
   int64_t parts = 1;
-  // The keys of a block, the number of blocks of a part, and the fraction of
-  // these that a tile computes on average, because rows do not see the others.
+  // The number of keys in a block, the number of blocks in a part, and the
+  // fraction of these blocks that a tile computes on average, because its rows
+  // do not see the others.
   int64_t keys_of_block = 1;
   int64_t blocks = 1;
   double share_of_blocks = 1;
-  // See RowTile and ScheduledRowTile.
+  // Properties of the tile, which the fields with the same names in RowTile and
+  // ScheduledRowTile (gpu_row_tile.h) explain.
   bool is_wide = false;
   bool is_ahead = false;
   bool is_alone = false;

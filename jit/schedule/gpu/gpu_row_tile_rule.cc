@@ -23,15 +23,15 @@
 namespace ember::schedule {
 namespace {
 
-// Alignment of buffers in a workgroup's memory.
+// Alignment in bytes of buffers in a workgroup's memory.
 constexpr int64_t kSharedAlignment = 16;
 constexpr int64_t kFewestRows = 16;
 constexpr int64_t kMaxRows = 128;
 // Numbers of a row's elements that a fold may combine at once.
 constexpr int64_t kBlockChoices[] = {0, 128, 64};  // 0: the whole row
 
-// True if the group has several products, so that one reads what other stages
-// computed from another's results.
+// True if the group has several products, one of which reads what other stages
+// computed from the results of another.
 bool HasProducts(const Schedule& schedule, const StageGroup& group) {
   const Computation& c = schedule.computation();
   return group.depth > 0 &&
@@ -40,7 +40,8 @@ bool HasProducts(const Schedule& schedule, const StageGroup& group) {
          }) > 1;
 }
 
-// Lets the root read the product's elements from the workgroup's memory.
+// Makes the root read the product's elements from the workgroup's memory.
+// Returns false if some primitive is refused.
 bool MakeWhole(const std::string& root, const std::string& product,
                ScheduleWriter& writer) {
   return root != product ||
@@ -70,8 +71,10 @@ bool MakeBlocks(const std::string& product, const std::string& keys,
 struct KeyBlocks {
   int64_t block = 0;
   int64_t parts = 1;
-  int64_t blocks_of_part = 0;  // if there are several parts
-  double filled_up = 1;        // ratio of padded to real keys
+  // number of blocks of a part, if there are several parts
+  int64_t blocks_of_part = 0;
+  // ratio of the number of keys with padding to that without
+  double filled_up = 1;
 };
 
 // Returns the choices of blocks. If tiles are too few for the device, keys are
@@ -105,7 +108,8 @@ std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
   return all;
 }
 
-// The device with only the matrices of warpgroups, and without those.
+// Two models of the device: one has only the matrices of warpgroups, the other
+// all matrices but those.
 struct Models {
   explicit Models(const jit::GpuModel& gpu) : wide(gpu), narrow(gpu) {
     const auto is_wide = [](const loops::MatrixType& type) {
@@ -146,7 +150,7 @@ bool IsPlanned(const loops::LoopNest& nest, const jit::GpuModel& gpu) {
   device.invocations = gpu.max_invocations;
   device.subgroup_size = gpu.subgroup_size;
   device.has_whole_subgroups = device.uses_matrices = true;
-  // These are the traits of devices whose buffers may overlap
+  // Sets the traits of devices whose buffers may overlap
   // (GpuModel::overlays_shared).
   device.keeps_elements = true;
   device.shared_alignment = kSharedAlignment;

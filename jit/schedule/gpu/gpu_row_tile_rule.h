@@ -50,9 +50,9 @@
 namespace ember::schedule {
 
 // Schedules `root`, which is `product` or reads its results point by point,
-// with all stages before it that nothing else reads, and adds these to `done`.
-// Returns false, without a change, if there is no other product among them, if
-// no tile fits, or if some primitive is refused.
+// with all stages before it that no other stage reads, and adds these to
+// `done`. Returns false, without a change, if there is no other product among
+// them, if no tile fits, or if some primitive is refused.
 bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
                            const std::string& product,
                            std::set<std::string>& done, ScheduleWriter& writer);

@@ -57,8 +57,8 @@ class GpuChooser {
       point = TryProduct(root, product);
     const bool adds_parts =
         done_.contains(root + ".parts") || done_.contains(product + ".parts");
-    // Parts of neighbouring results are neighbours, so each invocation adds up
-    // a result's parts.
+    // The parts of neighbouring results are next to each other in memory, so
+    // each invocation adds up the parts of one result.
     if (!point && adds_parts) return PointByPoint(root);
     if (!point && TryRows(root)) return;
     if (point) {
@@ -87,7 +87,9 @@ class GpuChooser {
     if (point) JoinPoints(gpu_, root, *point, 0, done_, writer_);
   }
 
-  // Computes neighbours at once, in all stages that are computed for a point.
+  // Computes several neighbouring points at once, in the root and in all stages
+  // that are computed for a point of it. Returns false, without a change, if
+  // that is not possible.
   bool TryVectors(const std::string& root) {
     Schedule trial = schedule_;
     const auto joined = TryPoints(root, /*lanes=*/1, trial);
@@ -104,7 +106,9 @@ class GpuChooser {
     return true;
   }
 
-  // Returns the stages that are then computed for the root's points.
+  // Schedules the root's points as tasks and invocations, each with `lanes`
+  // neighbours. Returns the stages that are then computed for these points;
+  // nullopt if the rule does not apply.
   std::optional<std::set<std::string>> TryPoints(const std::string& root,
                                                  int64_t lanes,
                                                  Schedule& trial) {
@@ -140,8 +144,10 @@ class GpuChooser {
     return point;
   }
 
-  // Returns false if a stage must run once, and it cannot be proved that each
-  // row needs a different part of it.
+  // Schedules the root and the stages before it row by row, if that rule
+  // applies. Returns false, without a change, if it does not, or if a stage
+  // must run once and it cannot be proved that each row needs a different part
+  // of it.
   bool TryRows(const std::string& root) {
     Schedule trial = schedule_;
     std::set<std::string> done = done_;
@@ -158,7 +164,7 @@ class GpuChooser {
     return StageShape(c(), stage).SharesOperands();
   }
 
-  // Returns the product that is the root, or whose results the root reads point
+  // Returns the product that the root is, or whose results the root reads point
   // by point, maybe through other stages; empty if there is none.
   std::string ProductFor(const std::string& root) const {
     const int number = writer_.StageOf(root);
@@ -206,7 +212,7 @@ class GpuChooser {
   const jit::GpuModel& gpu_;
   Schedule& schedule_;
   ScheduleWriter writer_;
-  // stages in order; the last is scheduled first
+  // names of the stages in order; the last is scheduled first
   std::vector<std::string> todo_;
   std::set<std::string> done_;
 };

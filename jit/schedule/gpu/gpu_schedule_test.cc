@@ -45,7 +45,8 @@ jit::GpuModel ModelOf(std::string_view target) {
     gpu.workgroup_size = 16;
     gpu.busy_invocations = 64;
     gpu.registers = 24;
-    // Latency would make every sum too short to be split.
+    // A latency of 0, because a real one would make every sum too short to be
+    // split.
     gpu.latency_clocks = 0;
   }
   return gpu;
@@ -92,7 +93,8 @@ TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
       std::printf("wrong: EMBER_SEED=%llu %s: %s\n",
                   static_cast<unsigned long long>(seed), target.data(),
                   found.c_str());
-      // The other failures are only named.
+      // Only the first failure is described; of the others only the seeds are
+      // printed.
       if (wrong++ == 0) {
         ADD_FAILURE() << "replay with EMBER_SEED=" << seed << ": " << target
                       << ": " << found << "\n"
@@ -109,10 +111,10 @@ TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
   if (!seeds.is_replay) {
     EXPECT_GT(matrices, 0);
   }
-  // Counts the nests for all targets: 27 of 120 pairs. A third of the
-  // dispatches of models have extents that are products of parameters. The
-  // indices of loops over several of these are quotients of quotients, which no
-  // proof handles yet.
+  // Tests that few nests lack a proof of bounds: 27 nests, for 120 pairs and
+  // all targets. A third of the dispatches of models have extents that are
+  // products of parameters. The indices of loops over several such extents are
+  // quotients of quotients, which no proof handles yet.
   EXPECT_LE(unproved * 12,
             static_cast<int>((seeds.end - seeds.begin) * std::size(kTargets)));
 }
@@ -163,7 +165,7 @@ std::vector<std::vector<uint8_t>> Evaluated(const tensor::Dispatch& dispatch,
   return buffers;
 }
 
-// Words of bytes are loaded, shared and multiplied as one.
+// Four bytes are loaded, shared and multiplied as one word.
 TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
   const struct {
     const char* text;
@@ -179,7 +181,8 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
             %y[i, j] = sum(k < 37) i32(%x[i, k]) * i32(%w[j, k])
           })",
        {"dot ", "%w.words: i8[10, 21, 4]", "%x.words: i8[19, 10, 4]"}},
-      // The factors are read as they are.
+      // The factors have the layout that dot loops need, so they are read
+      // without a copy.
       {R"(dispatch @rows(%x: u8[32, 64], %w: i8[64, 64]) -> (%y: i32[32, 64]) {
             %y[i, j] = sum(k < 64) i32(%x[i, k]) * i32(%w[j, k])
           })",
@@ -195,7 +198,7 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
           })",
        {"dot ", "%x.words: u8[1, 10, 10, 1, 4]",
         "%w.words: i8[3, 3, 1, 20, 4]"}}};
-  // Little work keeps this device busy, so sums are not split.
+  // The device is kept busy by little work, so sums are not split.
   jit::GpuModel gpu = ModelOf(kTargets[0]);
   gpu.busy_invocations = 64;
   for (const auto& row : rows) {
@@ -208,7 +211,8 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
     const auto plain = Lower(Schedule(Disassemble(*dispatch, {})));
     ASSERT_TRUE(plain.ok());
     EXPECT_EQ(Evaluated(*dispatch, nest), Evaluated(*dispatch, *plain));
-    // Some drivers split words into bytes.
+    // Devices without fast dot instructions get no dot loops, because their
+    // drivers split words into bytes.
     Schedule slow(Disassemble(*dispatch, {}));
     EXPECT_TRUE(
         ScheduleForGpu(ModelOf("vulkan1.3+dot+subgroup32+shared49152"), slow)
@@ -269,7 +273,8 @@ TEST(GpuSchedules, ShortRowsAreOfAnInvocationEach) {
   EXPECT_THAT(loops::ToText(nest), HasSubstr("invocation rows_item < 128"));
 }
 
-// All processors have a part, and none is longer than needed.
+// Parts of the long sum keep all processors busy, and no invocation has more
+// steps than needed.
 TEST(GpuSchedules, LongSumsAreSplit) {
   const loops::LoopNest nest = NestFor(R"(
     dispatch @sum(%x: f32[1048576]) -> (%y: f32[]) {
@@ -277,7 +282,7 @@ TEST(GpuSchedules, LongSumsAreSplit) {
     })");
   EXPECT_EQ(nest.phases.size(), 2u);
   EXPECT_LE(MostIterations(nest), 64);
-  // Elementwise stages that read such a sum do not include its computation.
+  // Elementwise stages that read a long sum do not compute it themselves.
   EXPECT_LE(MostIterations(NestFor(R"(
     dispatch @range(%x: f32[172, 309]) -> (%y: f32[1, 1]) {
       temp %least: f32[1]
@@ -357,7 +362,7 @@ TEST(GpuSchedules, PointsOfSeveralStagesAreVectors) {
   EXPECT_THAT(points, HasSubstr("call %scale: i32[64]"));
   const size_t first = points.find("vector ");
   EXPECT_NE(points.find("vector ", first + 1), std::string::npos) << points;
-  // Rows are not aligned.
+  // A row of 63 elements: rows do not begin at multiples of a vector.
   const std::string odd = CheckedText(R"(
     dispatch @odd(%x: u16[64, 63]) -> (%y: u16[64, 63]) {
       temp %t: i32[64, 63]
@@ -399,7 +404,7 @@ TEST(GpuSchedules, TransposesGoThroughMemoryOfWorkgroups) {
   EXPECT_THAT(several, HasSubstr("register %t: i32[32, 2]"));
 }
 
-// Parts that cover the whole buffer leave nothing to fill with zeros.
+// Stores that together cover the whole buffer leave nothing to fill with zeros.
 TEST(GpuSchedules, PartsOfAConcatenationNeedNoZeros) {
   const loops::LoopNest nest = NestFor(R"(
     dispatch @concat(%a: f32[500, 6], %b: f32[500, 2]) -> (%y: f32[500, 8]) {

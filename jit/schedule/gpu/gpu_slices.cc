@@ -15,8 +15,8 @@ namespace ember::schedule {
 namespace {
 
 constexpr int64_t kBytesOfWord = 4;
-// Largest value of a term of an index that is no axis
-// (jit/schedule/core/regions.cc).
+// Largest value of a term of an index that is no axis.
+// jit/schedule/core/regions.cc has the same limit.
 constexpr int64_t kLargestDigit = int64_t{1} << 20;
 
 }  // namespace
@@ -43,8 +43,8 @@ void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
     if (copy.is_constant && (is_async || by_registers)) {
       const Status unrolled =
           Apply("unroll %" + copy.stage + " " + copy.rounds, trial);
-      // Registers need unrolled loops; asynchronous copies only profit from
-      // them.
+      // Copies through registers need unrolled loops; asynchronous copies only
+      // become faster by them.
       if (by_registers && !unrolled.ok()) return;
       if (by_registers) line += " registers";
     }
@@ -130,7 +130,8 @@ std::string DimsByLines(const Computation& c, const ComputationStage& stage,
     if (d != *line && d != *row) order.push_back(d);
   }
   order.insert(order.end(), {*line, *row, rank - 1});
-  // Returns nothing if two of them are one dim, or if the order is unchanged.
+  // Returns "" if two of the axes index the same dim, or if the order is
+  // unchanged.
   if (order.size() != rank || std::ranges::is_sorted(order)) return "";
   std::string dims;
   for (const size_t d : order) dims += " " + std::to_string(d);

@@ -15,23 +15,27 @@
 namespace ember::schedule {
 
 // A stage that copies a slice to shared memory, and the loop over the part of
-// it that each invocation copies.
+// the slice that each invocation copies.
 struct SliceCopy {
   std::string stage;
   std::string rounds;
-  // The way in which it may be loaded ahead: through registers; or, if `slots`
-  // is not 0, asynchronously into a ring of this many slots.
+  // The way in which the slice may be loaded ahead: through registers; or, if
+  // `slots` is not 0, asynchronously into a ring of this many slots.
   bool by_registers = false;
   int64_t slots = 0;
-  // After the iteration's arithmetic (double_buffer … late)
+  // True if the copy starts after the iteration's arithmetic (double_buffer …
+  // late).
   bool is_late = false;
-  bool has_spare = false;     // one slot less ahead (double_buffer … spare)
-  bool is_constant = false;   // all slices have one size
-  int64_t bytes_at_once = 0;  // bytes that an invocation moves at once
+  // copies are one slot less ahead (double_buffer … spare)
+  bool has_spare = false;
+  // true if all slices have the same size, which is known when compiling
+  bool is_constant = false;
+  // number of bytes that an invocation moves at once
+  int64_t bytes_at_once = 0;
 };
 
-// Returns the name of the product's copy of slices of the buffer, which no
-// other product's copy has.
+// Returns the name of the product's copy of slices of the buffer. No copy of
+// another product has this name.
 std::string NameOfSlice(const Computation& c, const std::string& product,
                         const std::string& buffer);
 
@@ -51,12 +55,14 @@ int64_t TurnsAroundSlices(const StageShape& shape, int axis_of_slices);
 //   %a[i, k_part * 96 + k]    axis k, start 96
 struct RowOfLoad {
   size_t axis = 0;
-  // A divisor of the index without the axis; 0: the rest is 0.
+  // A number that divides the index without the axis; 0 if the index has no
+  // other terms.
   int64_t start = 0;
   // True if all values of the index are within the dim, even in a pad.
   bool is_inside = false;
 };
-// Returns nullopt if the index is no sum, or if several axes move it by one.
+// Returns the position of the load along its last dim; nullopt if the index is
+// no sum, or if several axes move it by one.
 std::optional<RowOfLoad> RowOf(const Computation& c,
                                const ComputationStage& stage, NodeId load);
 

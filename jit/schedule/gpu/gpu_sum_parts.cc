@@ -27,8 +27,9 @@ constexpr int64_t kMaxParts = 64;
 // Smallest number of steps of a part: that of the shortest slice
 // (gpu_tiles.cc).
 constexpr int64_t kShortestPart = 8;
-// An invocation has neighbouring results if at least a 16th of the invocations
-// that keep the device busy is left: each loads all its parts at once.
+// An invocation adds up neighbouring results if at least a 16th of the
+// invocations that keep the device busy is left: each invocation has many loads
+// in flight, because it loads all parts of its results at once.
 constexpr int64_t kInvocationsOfBusy = 16;
 
 // Largest number of places at which results may be cut in two.
@@ -37,7 +38,8 @@ constexpr int64_t kMaxCuts = 20;
 // sums, because the model is not more exact.
 constexpr double kLeastSaved = 0.1;
 
-// The division of a sum: whole, or in parts.
+// The division of a sum: whole, in parts of one length, or in ranges
+// (stream-K).
 struct Parts {
   enum class Kind : uint8_t { kWhole, kOfOneLength, kRanges };
   Kind kind = Kind::kWhole;
@@ -45,10 +47,12 @@ struct Parts {
   std::string operands = "";
 };
 
-// A way to compute a product.
+// One way to compute a product: how its sums are divided, and for which
+// results.
 struct Way {
   Parts parts;
-  // Not 0: results whose index along the axis is below this have whole sums.
+  // If not 0, only results whose index along `axis` is not below this number
+  // are in parts. The others have whole sums.
   int64_t whole = 0;
   std::string axis;
   double cost = 0;
@@ -85,7 +89,7 @@ class SumScheduler {
             {.parts = {}, .axis = "", .cost = tiles->all * (1 - kLeastSaved)});
       }
       // Some matrices may be refused only after lowering, so the ways are tried
-      // in order.
+      // in the order of their costs.
       std::ranges::stable_sort(ways, {}, &Way::cost);
       for (const Way& way : ways) {
         auto result = Make(way, with_matrices);
@@ -96,7 +100,8 @@ class SumScheduler {
   }
 
  private:
-  // The stages whose sums are in parts: those of all results, or of the rest.
+  // The names of the stages whose sums are in parts: those of all results, or
+  // those of the rest after a cut.
   struct Names {
     std::string root, product;
     std::string parts() const { return product + ".parts"; }
@@ -148,7 +153,8 @@ class SumScheduler {
     if (tile->tiles.count >= tile->ranges) return std::nullopt;
     const Computation& c = schedule.computation();
     const StageShape sum(c, c.FindStage(names.product));
-    // There are several rounds of ranges if one would add up too many terms.
+    // The ranges are computed in several rounds if a single range would add up
+    // too many terms.
     double ranges = tile->ranges;
     if (!sum.SumsIntegers()) {
       const double terms = static_cast<double>(
@@ -170,7 +176,8 @@ class SumScheduler {
     return Parts{Parts::Kind::kRanges, operands};
   }
 
-  // Divides the sum into parts, which are a product of their own.
+  // Divides the sum into parts; the stage of the parts is a product, too.
+  // Returns false if some primitive is refused.
   static bool Split(const Names& names, const Parts& parts,
                     ScheduleWriter& writer) {
     const bool are_ranges = parts.kind == Parts::Kind::kRanges;
@@ -204,7 +211,7 @@ class SumScheduler {
                               : cost->all) +
            adding;
   }
-  // Returns the cost of the phase that adds up the parts.
+  // Returns the cost of the phase that adds up the parts of the sums.
   double CostOfAdding(const Names& names, const Computation& c) const {
     const StageShape sum(c, c.FindStage(names.product));
     const StageShape parts(c, c.FindStage(names.parts()));
@@ -222,7 +229,8 @@ class SumScheduler {
     return CostOfParts(gpu_, bytes, static_cast<double>(count / AtOnce(count)));
   }
 
-  // Returns the best parts of one length, and the best ranges.
+  // Returns the best way with parts of one length, and the best way with
+  // ranges.
   std::vector<Way> InParts(const Names& names, const Schedule& schedule,
                            std::vector<Parts> all, bool with_matrices,
                            const TilesOnGpu* before) const {
@@ -358,7 +366,7 @@ class SumScheduler {
     return at_once;
   }
 
-  // Schedules the phase that adds up the parts and finishes results.
+  // Schedules the phase that adds up the parts and finishes the results.
   void AddParts(const Names& names, std::set<std::string>& done,
                 ScheduleWriter& writer) const {
     // Parts are added in the order of the sum, but loaded at once.
@@ -408,7 +416,7 @@ class SumScheduler {
     if (lanes == 1) return writer.status().ok();
     for (const std::string& stage : joined) {
       if (!IsReadInPlace(writer.computation(), stage)) return false;
-      // Other stages have one value for all lanes.
+      // Stages with fewer axes than the root have one value for all lanes.
       const bool has_lanes = SpatialCountOf(stage, writer.computation()) ==
                              SpatialCountOf(root, writer.computation());
       if (has_lanes && !VectorizeLast(stage, writer)) return false;

@@ -82,7 +82,8 @@ class GpuTileChooser {
     return best >= 0 && shape_.LikelyExtent(best) >= 8 ? best : -1;
   }
 
-  // The first row axis may have several registers, the others only threads.
+  // The first row axis may have several registers per invocation, the others
+  // only one.
   void ChooseRows(size_t row, WorkgroupTile& tile) {
     if (row == rows_.size()) return Consider(tile);
     AxisTile& axis = tile.axes[static_cast<size_t>(rows_[row])];
@@ -120,8 +121,8 @@ class GpuTileChooser {
     return IsFloat8(product_.c.pool[shape_.loads()[load]].type) ? 3 : 1;
   }
 
-  // Return the number of different elements that an invocation, or the
-  // workgroup, needs in a step.
+  // Returns the number of different elements of the load that an invocation, or
+  // the workgroup, needs in a step of the sum.
   double OfInvocation(size_t load, const WorkgroupTile& tile) const {
     double count = 1;
     for (size_t a = 0; a < tile.axes.size(); ++a) {
@@ -139,7 +140,8 @@ class GpuTileChooser {
 
   void Consider(WorkgroupTile& tile) {
     const int64_t threads = tile.Threads();
-    // Idle lanes of a subgroup cost as much as busy ones.
+    // Skips tiles with fewer invocations than a subgroup has: its idle lanes
+    // cost as much as busy ones.
     if (threads < gpu_.subgroup_size &&
         threads < shape_.LikelyPoints(0, shape_.spatial_count())) {
       return;
@@ -170,7 +172,8 @@ class GpuTileChooser {
     tile.by_registers = false;
     tile.slots = 0;
     if (gpu_.is_cpu_like || k_ < 0) return true;
-    double bytes = 0, elements = 0;  // per step
+    // bytes and elements of all shared operands, per step of the sum
+    double bytes = 0, elements = 0;
     const double threads = static_cast<double>(tile.Threads());
     for (size_t l = 0; l < strides_.size(); ++l) {
       const double unique = OfWorkgroup(l, tile);
@@ -183,12 +186,12 @@ class GpuTileChooser {
     }
     if (bytes == 0) return true;
     tile.k = k_;
-    // Two workgroups must fit on a processor.
+    // The slices must fit two workgroups on a processor.
     const auto fits = [&](int64_t slice, int64_t halves) {
       return bytes * static_cast<double>(slice * halves) * 2 <=
              static_cast<double>(gpu_.shared_bytes);
     };
-    // Slices must have whole words.
+    // If the product has dot loops, slices must have whole words.
     const int64_t steps = product_.Steps(k_);
     const auto is_whole = [&](int64_t slice) {
       return !product_.dots || steps % slice == 0;
@@ -214,7 +217,8 @@ class GpuTileChooser {
     // iterations, but each has one barrier instead of two. The number of
     // barriers stays the same.
     for (const bool by_registers : {true, false}) {
-      // Each byte would take a register.
+      // Slices of dot loops do not go through registers, because each byte
+      // would take one.
       if (by_registers && product_.dots) continue;
       for (const int64_t slice : {32, 16, 8}) {
         const double ahead = elements * static_cast<double>(slice) / threads;
@@ -326,8 +330,8 @@ class GpuTileChooser {
       differs |= a != v && Moves(load, a) && tile.axes[a].threads > 1;
       differs |= a == v && along != Stride::kNone;
     }
-    // If addresses do not differ, all invocations of a subgroup load the same
-    // element, or neighbours.
+    // A load costs less if the addresses of a subgroup's invocations do not
+    // differ: all load the same element, or neighbours.
     if (gpu_.is_cpu_like) return kLaneLoad;
     return differs ? kScatteredLoad : kMemoryLoad;
   }
@@ -335,7 +339,8 @@ class GpuTileChooser {
   const jit::GpuModel& gpu_;
   const StageShape& shape_;
   const ProductOnGpu& product_;
-  std::vector<std::vector<Stride>> strides_;  // per load and axis
+  // the stride of each load along each axis
+  std::vector<std::vector<Stride>> strides_;
   int v_ = -1;
   int k_ = -1;
   std::vector<int> rows_;

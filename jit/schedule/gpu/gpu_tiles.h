@@ -33,26 +33,30 @@ namespace ember::schedule {
 struct AxisTile {
   int64_t threads = 1;
   int64_t registers = 1;
-  // Number of the registers that are neighbours, in lanes of a vector.
+  // Number of an invocation's registers that are neighbours, as lanes of a
+  // vector.
   int64_t lanes = 1;
   int64_t size() const { return threads * registers; }
 };
 
 struct WorkgroupTile {
-  std::vector<AxisTile> axes;  // per spatial axis
+  std::vector<AxisTile> axes;  // the part of the tile along each spatial axis
   int v = -1;
-  int k = -1;         // axis of the slices; -1: none
+  int k = -1;         // number of the axis of the slices; -1: none
   int64_t slice = 0;  // number of steps of a slice
-  // The next slices are loaded ahead; through registers, if there is room.
+  // True if the next slices are loaded ahead; by_registers: through registers,
+  // if there is room.
   bool is_double = false;
   bool by_registers = false;
-  int64_t slots = 0;  // not 0: number of slots of asynchronous copies
+  // number of slots of asynchronous copies; 0: copies are not asynchronous
+  int64_t slots = 0;
   // The loops around the slices (of a window) are fused with the loop over
   // slices.
   bool turns_together = false;
-  std::vector<bool> share;  // per load: it goes through shared memory
-  int64_t steps = 1;        // unrolled steps of the sum's innermost loop
-  double cost = 0;          // cost of all workgroups in the model
+  // for each load: true if it goes through shared memory
+  std::vector<bool> share;
+  int64_t steps = 1;  // number of unrolled steps of the sum's innermost loop
+  double cost = 0;    // cost of all workgroups in the model of gpu_costs.h
 
   int64_t Threads() const {
     int64_t threads = 1;
@@ -61,10 +65,10 @@ struct WorkgroupTile {
   }
 };
 
-// Returns the last axis of results that has neighbours; -1: none.
+// Returns the last axis along which results have neighbours; -1: none.
 int VectorAxis(const StageShape& shape);
 
-// A product's shape, counted in words if it has dot loops.
+// The shape of a product; its steps are counted in words if it has dot loops.
 struct ProductOnGpu {
   const Computation& c;
   const StageShape& shape;

@@ -18,16 +18,18 @@ namespace ember::schedule {
 namespace {
 
 constexpr int64_t kWordBytes = 4;
-// Largest number of an invocation's elements whose loop is unrolled.
+// Largest number of an invocation's elements for which the loop over them is
+// unrolled.
 constexpr int64_t kMaxWrittenOut = 16;
 
-// For each buffer that is read across neighbours, the stages that read it so.
+// For each buffer whose neighbours in memory are along another axis than those
+// of the results: the stages that read it.
 using Across = std::map<std::string, std::set<std::string>>;
 
 struct Square {
-  int rows = -1;      // axis along which neighbours are read
-  int columns = -1;   // axis along which they are stored
-  int64_t bytes = 1;  // bytes of the widest element to copy
+  int rows = -1;      // axis along which the operands are contiguous
+  int columns = -1;   // axis along which the results are contiguous
+  int64_t bytes = 1;  // bytes of the widest element that is copied
   Across across;
 };
 
@@ -67,8 +69,8 @@ class Transposer {
  private:
   const Computation& c() const { return writer_.computation(); }
 
-  // Returns false if buffers that are read across are contiguous along
-  // different axes.
+  // Notes the buffers that the stage reads across memory. Returns false if
+  // these buffers are contiguous along different axes.
   bool FindAcross(const std::string& name) {
     const StageShape shape(c(), writer_.StageOf(name));
     for (NodeId load : shape.loads()) {
@@ -89,7 +91,8 @@ class Transposer {
   }
   int64_t Side() const { return gpu_.subgroup_size * WordLanes(); }
 
-  // Caches are enough if few neighbours are read from a line.
+  // True if a square is faster: if few neighbours are read from each cache
+  // line, caches are enough.
   bool IsWorthIt(const StageShape& shape) const {
     const auto rows = shape.Extent(square_.rows);
     const auto columns = shape.Extent(square_.columns);
@@ -161,7 +164,8 @@ class Transposer {
   void Copy(const std::string& reader, const std::string& buffer,
             const std::string& tasks) {
     const std::string copy = NameOfSlice(c(), reader, buffer);
-    // Refused if loads of the buffer differ: it is then read through caches.
+    // The primitive is refused if loads of the buffer differ: the buffer is
+    // then read through caches.
     if (!writer_.Try("cache_read %" + reader + " %" + buffer + " -> " + copy))
       return;
     writer_.Do("compute_at %" + copy + " %" + root_ + " " + tasks);

@@ -20,11 +20,12 @@ namespace {
 using tensor::Combiner;
 using tensor::Opcode;
 
-// Bytes that an instruction moves, and bytes of the widest elements of which it
-// moves several.
+// Number of bytes that one instruction moves, and largest number of bytes of an
+// element of which an instruction moves several.
 constexpr int64_t kVectorBytes = 16;
 constexpr int64_t kWidestElement = 4;
-// Largest number of unrolled instructions, counted over all lanes.
+// Largest number of instructions of a point's unrolled code, counted over all
+// lanes.
 constexpr int64_t kMaxInstructions = 1600;
 
 // True if vectors of `lanes` neighbours along the axis begin at multiples of
@@ -88,8 +89,9 @@ std::set<int> NumbersOf(const Computation& c,
   return numbers;
 }
 
-// True if all loads and stores of the stage are aligned vectors along its last
-// axis. own: buffers that invocations have in registers.
+// True if all loads and stores of the stage are aligned vectors of `lanes`
+// elements along its last axis. own: buffers that invocations have in
+// registers.
 bool FitVectors(const Computation& c, const StageShape& shape,
                 const std::set<uint32_t>& own, int64_t lanes) {
   const ComputationStage& stage = shape.stage();

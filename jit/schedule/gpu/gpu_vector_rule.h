@@ -32,8 +32,9 @@ int64_t LanesOfPoints(const jit::GpuModel& gpu, const Computation& computation,
 bool HaveLanes(const Computation& computation, const std::string& root,
                const std::set<std::string>& joined);
 
-// Computes the joined stages for all of the neighbours at once, except stages
-// that have one value for all. False if it is refused.
+// Computes the joined stages for all neighbours of an invocation at once,
+// except stages that have one value for all. Returns false if a primitive is
+// refused.
 bool VectorizeJoined(const std::string& root,
                      const std::set<std::string>& joined,
                      ScheduleWriter& writer);

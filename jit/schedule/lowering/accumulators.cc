@@ -95,7 +95,7 @@ Accumulators MakeAccumulators(const Computation& computation,
     }
   }
   if (invocation) a.indices.insert(a.indices.begin(), *invocation);
-  // Lanes come last: they are rows of a register tile.
+  // The indices of lanes come last, because lanes are rows of a register tile.
   a.indices.insert(a.indices.end(), vectors.begin(), vectors.end());
   a.lane_indices = a.indices;
   for (int lane : a.lanes)

@@ -26,13 +26,15 @@ struct Accumulators {
   std::vector<int> spatial;          // positions of the loops of `indices`
   std::vector<int> lanes;            // positions of vectorized reductions
   int bound = -1;                    // position of a bound reduction; -1: none
-  bool combines_in_place = false;    // `combined` are the stage's results
+  bool combines_in_place = false;  // true if `combined` are the stage's results
 
-  // Returns the positions of the loops of `lane_indices`, the bound loop first.
+  // Returns the positions in the order of the loops of `lane_indices`, with the
+  // bound loop first.
   std::vector<int> Points() const;
 };
 
-// invocation: the variable of the bound loop around the stage's reductions.
+// Makes the buffers for the stage's results in progress. invocation: the
+// variable of the bound loop around the stage's reductions.
 Accumulators MakeAccumulators(const Computation& computation,
                               const StageLoops& loops,
                               std::optional<NodeId> invocation,
@@ -45,7 +47,8 @@ loops::Statement InitialStore(const Computation& computation,
                               const std::vector<NodeId>& indices,
                               loops::LoopNest& nest);
 
-// Returns the update of any combiner but a fold.
+// Returns the operation with which a store updates its element, for any
+// combiner but a fold.
 tensor::Update UpdateOf(tensor::Combiner combiner);
 
 }  // namespace ember::schedule

@@ -51,8 +51,8 @@ class Carrier {
     for (const Turn& turn : turns_) {
       CarriedSums::Turn& added = result.turns.emplace_back();
       added.position = turn.position;
-      // If inner extents are open, this cheap condition comes before the
-      // division.
+      // If inner extents are open, this cheap condition avoids the division
+      // where nothing is carried.
       if (!nest_.pool.IntegerConstant(turn.turns))
         AddUnlessTrue(IsLong(), added.conditions);
       const NodeId variable = s_.values[s_.plan->order[turn.position]];
@@ -91,7 +91,8 @@ class Carrier {
 
   // --- which loops ---
 
-  // False for lanes and invocations, which have accumulators of their own.
+  // True if all iterations of the loop add to one accumulator: a reduction over
+  // neither lanes nor invocations, which have accumulators of their own.
   bool AddsToOne(int position) const {
     const LoopMark mark = s_.plan->loops[s_.plan->order[position]].mark;
     return s_.IsReduction(position) && mark != LoopMark::kVector &&
@@ -120,8 +121,8 @@ class Carrier {
           nest_.pool.IntegerConstant(turn.turns);
       turns_.push_back(turn);
       if (count && turns && !is_open) {
-        // In each iteration the inner loops carry their blocks, and this loop
-        // its own.
+        // In each iteration of this loop the inner loops carry their blocks,
+        // and the loop carries its own.
         const int64_t per_turn = turns_.size() == 1 ? 0 : blocks;
         const int64_t most = int64_t{1} << 20;
         blocks = std::min(*count, most) * std::min(per_turn, most) +
@@ -132,8 +133,8 @@ class Carrier {
     blocks_ = is_open ? kMaxPlainBlocks + 1 : blocks;
   }
 
-  // Returns the number of iterations that have no more terms than a block, at
-  // least 1.
+  // Returns the largest number of iterations that together have no more terms
+  // than a block, at least 1.
   NodeId TurnsOf(NodeId inner) {
     if (const std::optional<int64_t> terms = nest_.pool.IntegerConstant(inner))
       return nest_.pool.Integer(
@@ -146,7 +147,8 @@ class Carrier {
                 nest_.pool.Integer(1));
   }
 
-  // Returns the condition that one accumulator adds up more terms than a block.
+  // Returns the condition that one accumulator adds up more terms than a block
+  // has.
   NodeId IsLong() {
     return Make(Opcode::kLess, DType::kBool, nest_.pool.Integer(kSumBlock),
                 terms_);
@@ -187,7 +189,7 @@ class Carrier {
     return {std::move(statement)};
   }
 
-  // Carries a part to the total as tensor/sum_error.h describes.
+  // Carries a sum in progress to its total as tensor/sum_error.h describes.
   Block Carry() {
     const uint32_t part = a_.buffers[0];
     Statement statement;
@@ -227,9 +229,9 @@ class Carrier {
   const Accumulators& a_;
   loops::LoopNest& nest_;
   const DType type_;
-  std::vector<Turn> turns_;  // from the innermost loop out
+  std::vector<Turn> turns_;  // loops that carry, from the innermost one out
   NodeId terms_ = 0;         // number of terms of one accumulator
-  int64_t blocks_ = 0;       // largest number, if it is constant
+  int64_t blocks_ = 0;  // largest number of carried blocks, if it is constant
   bool is_compensated_ = false;
   uint32_t total_ = 0;
   uint32_t rest_ = 0;

@@ -30,32 +30,32 @@
 
 namespace ember::schedule {
 
-// Statements on one result in progress each, and the positions of the loops in
-// which they belong. Empty if each accumulator adds up few terms.
+// Statements that each work on one result in progress, and the positions of the
+// loops in which they belong. Empty if each accumulator adds up few terms.
 struct CarriedSums {
   // A loop that carries before some of its iterations.
   struct Turn {
-    int position = 0;                // position of the loop
-    std::vector<NodeId> conditions;  // carries if all hold
+    int position = 0;                // position of the loop in the order
+    std::vector<NodeId> conditions;  // the loop carries if all of these hold
   };
   std::vector<Turn> turns;
   std::vector<int> points;  // positions of the loops over results in progress
   // Conditions around `clear` and `finish`, if it is not known before the run
   // whether anything is carried.
   std::vector<NodeId> conditions;
-  loops::Block clear;   // before the stage's reduction
-  loops::Block carry;   // before the iterations that carry
-  loops::Block finish;  // after the reduction
-  // Buffers of totals. On CPUs they stay in memory, so that the accumulators
-  // have all registers.
+  loops::Block clear;   // statements before the stage's reduction
+  loops::Block carry;   // statements before the iterations that carry
+  loops::Block finish;  // statements after the reduction
+  // Numbers of the buffers of totals. On CPUs they stay in memory, so that the
+  // accumulators have all registers.
   std::vector<uint32_t> buffers;
 };
 
 CarriedSums CarrySums(const Computation& computation, const StageLoops& loops,
                       const Accumulators& accumulators, loops::LoopNest& nest);
 
-// Returns kFailedPrecondition if a float sum cannot keep its bound.
-// Accumulators of matrices are not carried and may add up at most
+// Checks that a float sum can keep its error bound. Returns kFailedPrecondition
+// if it cannot. Accumulators of matrices are not carried and may add up at most
 // tensor::kMaxMatrixTerms terms. The sum over invocations is one sum again, of
 // more terms than any device has invocations.
 Status CheckSum(const Computation& computation, const StageLoops& loops,

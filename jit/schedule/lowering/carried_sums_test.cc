@@ -37,7 +37,8 @@ struct LongSum {
   std::vector<int64_t> parameters;
   int64_t results = 1;
   int64_t terms = 1;
-  bool is_long = true;  // too many floats for one accumulator
+  // true if the sum has too many floats for one accumulator
+  bool is_long = true;
 };
 
 const LongSum kSums[] = {
@@ -92,8 +93,8 @@ bool Carries(const loops::LoopNest& nest) {
   return loops::ToText(nest).find(".total.") != std::string::npos;
 }
 
-// Returns a description of an error, or nothing. large: number of the large
-// element.
+// Evaluates the nest. Returns a description of an error, or "". large: number
+// of the large element.
 std::string Check(const LongSum& sum, const loops::LoopNest& nest,
                   const std::vector<int64_t>& parameters, uint64_t seed,
                   int64_t large) {
@@ -129,14 +130,14 @@ TEST(CarriedSums, WhereTheyAreNeeded) {
   }
 }
 
-// Lanes give sixteen accumulators. A split loop carries in each
-// iteration of the outer loop.
+// Vectors give the sum sixteen accumulators. A split loop carries in each
+// iteration of its outer loop.
 TEST(CarriedSums, ByTheModel) {
   struct Case {
     const char* dispatch;
-    const char* split;  // expected in the schedule
+    const char* split;  // text that is expected in the schedule
     bool carries;
-    bool has_condition;  // in the innermost loop
+    bool has_condition;  // true if the innermost loop has a condition
   };
   for (const Case& c :
        {Case{"dispatch @along(%x: f32[1, 16384]) -> (%y: f32[1]) {\n"
@@ -187,7 +188,7 @@ TEST(CarriedSums, RandomSchedules) {
     ApplyRandomPrimitives(seed, 1 + static_cast<int>(random() % 12), schedule);
     auto nest = Lower(schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) {
-      ++refused;  // random_schedule_test examines the reasons
+      ++refused;  // the reasons are examined by random_schedule_test
       continue;
     }
     if (seeds.is_replay)

@@ -65,12 +65,12 @@ Block PartOf(const Block& block, uint32_t buffer, bool stores) {
   return part;
 }
 
-// Copies statements with other values for some variables.
+// Copies statements, with other expressions in place of some variables.
 class Copier {
  public:
   enum class Mode : uint8_t { kDirect, kToRegisters, kFromRegisters, kAsync };
 
-  // Copied stores to the tile store to its slot `slot`.
+  // Stores to the buffer `tile` become stores to slot `slot` of it.
   Copier(LoopNest& nest, uint32_t tile, NodeId slot, Mode mode = Mode::kDirect,
          uint32_t registers = 0)
       : nest_(nest),
@@ -156,8 +156,8 @@ class Copier {
     }
   }
 
-  // True if the value is a copy by an invocation from memory that does not
-  // change while the phase runs.
+  // True if storing the value copies an element in an invocation loop: it is a
+  // load from memory that does not change while the phase runs.
   bool IsCopy(NodeId value) const {
     const Node& node = nest_.pool[value];
     if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad)
@@ -188,12 +188,12 @@ class Copier {
   NodeId slot_;
   Mode mode_;
   uint32_t registers_;
-  std::vector<Statement> around_;  // loops, outermost first
+  std::vector<Statement> around_;  // the surrounding loops, outermost first
   std::map<NodeId, NodeId> values_;
   Rewriter rewriter_;
 };
 
-// Makes reads of the tile read the slot.
+// Makes loads from the tile read its slot.
 class SlotReader {
  public:
   SlotReader(LoopNest& nest, uint32_t tile, NodeId slot)
@@ -216,7 +216,7 @@ class SlotReader {
     for (Statement& statement : block) {
       switch (statement.kind) {
         case Statement::Kind::kFor:
-          break;  // no loads in extents
+          break;  // extents contain no loads
         case Statement::Kind::kIf:
           statement.condition = rewriter_.Rewrite(statement.condition);
           break;
@@ -333,8 +333,9 @@ Statement AwaitAllBut(int64_t groups) {
 }
 
 // Loads tiles asynchronously; all have the same number of slots. Moves their
-// loads from the loop's body. awaits: begins each iteration. copies: loads for
-// a later iteration.
+// loads out of the loop's body. before: gets the loads before the loop. awaits:
+// gets the statements that begin each iteration. copies: gets the loads for a
+// later iteration.
 void LoadAsync(std::span<const AheadTile> tiles, Statement& loop, Block& before,
                Block& awaits, Block& copies, LoopNest& nest) {
   const int64_t slots = tiles[0].slots;

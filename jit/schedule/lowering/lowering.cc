@@ -47,14 +47,15 @@ using tensor::Combiner;
 using tensor::Opcode;
 using tensor::Update;
 
-// Selects some of a stage's loops, and the guards that apply in them.
+// Names a part of a stage's code. It selects some of the stage's loops, and the
+// guards that apply in them.
 enum class Part : uint8_t {
   kOuter,    // the loops around the whole stage
   kInitial,  // over results in progress, without reading or storing
-  kUpdate,   // all loops from the outermost reduction on
-  kTotals,   // over existing results in progress, without reading
-  kCombine,  // over results in progress, one by one, with stores
-  kFinal     // over results in progress, with stores
+  kUpdate,   // all loops from the outermost reduction loop on
+  kTotals,   // loops over existing results in progress, without reading
+  kCombine,  // loops over results in progress, one by one, with stores
+  kFinal     // loops over results in progress, with stores
 };
 
 class Lowering {
@@ -83,8 +84,9 @@ class Lowering {
     }
     if (has_invocations_) {
       MakeTilesOwn(nest_);
-      // Totals may be promoted: invocations have registers of their own, and no
-      // other memory is as near.
+      // On devices with invocations, totals need not stay in memory:
+      // invocations have registers of their own, and no other memory is as
+      // near.
       totals_.clear();
     }
     PromoteRegisters(totals_, nest_);
@@ -113,7 +115,8 @@ class Lowering {
 
   // --- buffers ---
 
-  // Runs after all indices are made, as it only changes the distance of rows.
+  // Must run after all indices are made, because the padding changes only the
+  // distance between rows.
   void PadRowsOfTiles() {
     for (size_t i = 0; i < c_.stages.size(); ++i) {
       const int64_t padding = schedule_.plan(static_cast<int>(i)).row_padding;
@@ -166,7 +169,8 @@ class Lowering {
     return OkStatus();
   }
 
-  // first_is_task: the outermost loop exists already.
+  // Emits the loops and statements of a stage. first_is_task: the outermost
+  // loop exists already.
   Status EmitStage(const StageLoops& s, bool first_is_task, Block& out) {
     std::vector<int> outer;
     outer.reserve(s.plan->order.size());
@@ -198,8 +202,8 @@ class Lowering {
     loop.kind = Statement::Kind::kFor;
     loop.variable = variable;
     const LoopMark mark = s.plan->loops[number].mark;
-    // A loop that never runs has no lanes. When invocations combine, each of
-    // them runs all lanes.
+    // A loop of extent 0 becomes serial. So do lanes where invocations combine:
+    // each invocation runs all lanes.
     const bool is_serial =
         nest_.pool.IntegerConstant(s.extents[number]) == 0 ||
         (mark == LoopMark::kVector && part == Part::kCombine);
@@ -239,9 +243,10 @@ class Lowering {
     return OkStatus();
   }
 
-  // Emits the block for each result in progress inside the loop at the
-  // position; -1: for all results. Leaves out results beyond the end, which are
-  // not used, so that the code that computes them is found to be dead.
+  // Emits the block, which carries or totals, for each result in progress
+  // inside the loop at the position; -1: for all results. Leaves out results
+  // beyond the end, which are not used, so that the code that computes them is
+  // found to be dead.
   Status EmitTotals(const StageLoops& s, int position,
                     const std::vector<NodeId>& conditions, const Block& block,
                     Block& out) {
@@ -421,7 +426,8 @@ class Lowering {
     return OkStatus();
   }
 
-  // False if an axis has one point, and the loop over it has more.
+  // True if an index of the store depends on the invocation. It does not if an
+  // axis has one point, and the loop over it has more.
   bool MovesWithInvocations(const Store& store) const {
     return std::ranges::any_of(store.indices, [&](NodeId index) {
       return tensor::DependsOn(nest_.pool, index, *invocation_);
@@ -541,7 +547,7 @@ class Lowering {
           Statement statement;
           statement.stores.push_back(std::move(store));
           loop.body.push_back(std::move(statement));
-          // A loop that never runs has no invocations.
+          // A loop of extent 0 is left out.
           const NodeId extent = nest_.pool[loop.variable].operands[0];
           if (nest_.pool.IntegerConstant(extent) != 0)
             block.push_back(std::move(loop));
@@ -583,13 +589,15 @@ class Lowering {
   LoopNest nest_;
   Rewriter header_;
   Facts facts_;
-  std::vector<std::vector<NodeId>> full_;  // per stage: extents of its axes
-  std::vector<NodeId> variables_;          // variables of the loops around
+  // for each stage: the extents of its axes
+  std::vector<std::vector<NodeId>> full_;
+  std::vector<NodeId> variables_;  // variables of the surrounding loops
   bool has_invocations_ = false;
-  std::optional<NodeId> invocation_;  // variable of the bound loop around
-  std::vector<std::optional<RegionStorage>> storage_;  // per buffer
-  std::map<int, CarriedSums> carried_;  // per stage that is being emitted
-  std::vector<uint32_t> totals_;        // buffers of carried sums
+  std::optional<NodeId> invocation_;  // variable of the surrounding bound loop
+  // for each buffer: the region that is kept
+  std::vector<std::optional<RegionStorage>> storage_;
+  std::map<int, CarriedSums> carried_;  // for each stage that is being emitted
+  std::vector<uint32_t> totals_;  // numbers of the buffers of carried sums
 };
 
 }  // namespace

@@ -13,9 +13,10 @@
 // keep the bound of tensor/sum_error.h, whatever the schedule is
 // (carried_sums.h).
 //
-// Splits that do not divide are guarded by Ifs. Loops over points whose results
-// are not stored instead read an element that exists. Accesses whose indices
-// come from data are preceded by Checks.
+// A split by a factor that may not divide the extent is guarded by an If. A
+// loop over points whose results are not stored has no guard: it reads an
+// element that exists instead. Accesses whose indices come from data are
+// preceded by Checks.
 //
 // A bound loop becomes an invocation loop. Each invocation has its own memory
 // for stages inside the loop and for their results in progress. If a bound loop
@@ -33,8 +34,9 @@
 
 namespace ember::schedule {
 
-// Returns kFailedPrecondition if the loops that primitives asked for cannot be
-// made, for example a vector loop whose extent is not constant.
+// Returns the loop nest of the schedule. Errors: kFailedPrecondition if the
+// loops that primitives asked for cannot be made, for example a vector loop
+// whose extent is not constant.
 StatusOr<loops::LoopNest> Lower(const Schedule& schedule);
 
 }  // namespace ember::schedule

@@ -68,7 +68,8 @@ TEST(Lowering, RandomDispatchesByTheModel) {
   const SeedRange seeds = TestSeeds(120);
   int scheduled = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-    // Results overwrite operands where that is allowed.
+    // Compares results under the default schedules of CPUs. Results share
+    // memory with operands where that is allowed.
     RandomPair pair = MakeRandomPair(seed);
     for (const char* target :
          {"x86_64-linux+avx2+fma", "x86_64-linux+avx512f+fma"}) {
@@ -280,7 +281,7 @@ TEST(Lowering, PartsOfSoftmax) {
   const auto refusal_of = [&](std::string_view line) {
     return std::string(Apply(line, schedule).message());
   };
-  // There are 12 blocks.
+  // The fold combines 12 blocks, which 5 does not divide.
   EXPECT_THAT(refusal_of("rfactor %sum k_part/5 -> parts"),
               HasSubstr("parts of a fold that have as many elements each"));
   EXPECT_THAT(refusal_of("rfactor %sum k_part -> parts"),

@@ -14,14 +14,14 @@
 
 namespace ember::schedule {
 
-// Matrices are stored whole. If only regions of a stage are kept, this enlarges
-// them so that the last matrices fit. regions: per axis.
+// Enlarges the regions that are kept of a stage so that the last matrices fit,
+// because matrices are stored whole. regions: per axis.
 void FillMatrices(const StagePlan& plan, std::vector<AxisRegion>& regions,
                   tensor::ExpressionPool& pool);
 
 // Makes a buffer of results in progress the accumulators that subgroups hold.
-// Returns kFailedPrecondition if they have no room; stage: its name, for the
-// error.
+// Returns kFailedPrecondition if the accumulators have no room. stage: the
+// stage's name, for the error.
 Status HoldInMatrices(std::string_view stage, uint32_t buffer,
                       loops::LoopNest& nest);
 

@@ -24,7 +24,8 @@ using tensor::Node;
 using tensor::NodeId;
 using tensor::Opcode;
 
-// Largest number of points of loops for which indices are evaluated.
+// Largest number of points of the loops around an access at which its indices
+// are evaluated.
 constexpr int64_t kMaxPoints = int64_t{1} << 16;
 
 // Evaluates index expressions at many points.
@@ -37,8 +38,9 @@ class Table {
         variables_(variables.begin(), variables.end()),
         order_(loops::NodesUnder(nest.pool, roots)) {}
 
-  // Returns the roots' values at these values of the variables; nullopt if they
-  // contain anything else.
+  // Returns the values of the expressions if the variables have the values
+  // `point`. Returns nullopt if an expression contains anything but these
+  // variables and constants.
   std::optional<std::vector<int64_t>> At(std::span<const int64_t> point) {
     for (NodeId id : order_) {
       const Node& node = nest_.pool[id];
@@ -117,7 +119,7 @@ class Owner {
   // The common form of all accesses to a buffer seen so far.
   struct Tile {
     bool fits = false;
-    // extents of the loops; empty before the first access
+    // extents of the loops around an access; empty before the first access
     std::vector<int64_t> extents;
     std::vector<int64_t> elements;  // the element at each point of the loops
   };
@@ -148,7 +150,8 @@ class Owner {
         const std::optional<std::vector<NodeId>> loops =
             VisitAccess(node.buffer, node.operands);
         if (!loops) continue;
-        // The same load at another place may have other loops around it.
+        // The same load may occur at another place, with other loops around it.
+        // Then the buffer is not replaced.
         const auto [known, is_new] = loads_.emplace(id, *loops);
         if (!is_new && known->second != *loops)
           tiles_[node.buffer].fits = false;
@@ -210,7 +213,8 @@ class Owner {
     return variables;
   }
 
-  // Returns the element at each point; nullopt if that is not constant.
+  // Returns the element that the access reads or stores at each point of the
+  // loops; nullopt if that is not constant.
   std::optional<std::vector<int64_t>> ElementsOf(
       uint32_t buffer, std::span<const NodeId> indices,
       std::span<const NodeId> variables, std::span<const int64_t> extents,
@@ -232,7 +236,8 @@ class Owner {
       if (!at) return std::nullopt;
       int64_t element = 0;
       for (size_t d = 0; d < dims.size(); ++d) {
-        // Such points exist only if guards leave them out.
+        // An index is outside of the buffer only at points that a guard
+        // excludes. The buffer of such an access is not replaced.
         const bool inside = (*at)[d] >= 0 && (*at)[d] < dims[d];
         if (!inside) return std::nullopt;
         element = element * dims[d] + (*at)[d];
@@ -291,10 +296,10 @@ class Owner {
   }
 
   loops::LoopNest& nest_;
-  std::vector<Tile> tiles_;  // per buffer
+  std::vector<Tile> tiles_;  // the state of each buffer
   // Variables of the loops around each load.
   std::unordered_map<NodeId, std::vector<NodeId>> loads_;
-  std::vector<LoopAround> around_;  // outermost first
+  std::vector<LoopAround> around_;  // the surrounding loops, outermost first
 };
 
 }  // namespace

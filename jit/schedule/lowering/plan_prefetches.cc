@@ -23,12 +23,12 @@ using loops::Statement;
 using tensor::NodeId;
 using tensor::Opcode;
 
-// Smallest size of a constant in bytes. Smaller ones stay in a cache, or are
-// loaded quickly.
+// Smallest size in bytes of a constant that is prefetched. Smaller ones stay in
+// a cache, or are loaded quickly.
 constexpr int64_t kLeastBytes = int64_t{256} << 10;
 constexpr int64_t kLineBytes = 64;
-// Largest number of lines per step of the innermost loop. If that loop is
-// unrolled, a step is several steps of the sum.
+// Largest number of cache lines that are prefetched per step of the innermost
+// loop. If that loop is unrolled, a step is several steps of the sum.
 constexpr int64_t kMaxLines = 4;
 
 class Planner {
@@ -51,7 +51,8 @@ class Planner {
         has_serial |= Visit(statement.body);
         continue;
       }
-      // Many invocations hide the latency of memory already.
+      // Invocation loops get no prefetches: many invocations already hide the
+      // latency of memory.
       if (loops::IsInvocationLoop(statement)) return true;
       const bool is_serial = statement.loop == LoopKind::kSerial;
       if (is_serial) loops_.push_back(statement.variable);
@@ -112,8 +113,8 @@ class Planner {
     return elements;
   }
 
-  // Returns the numbers of the elements to prefetch in the innermost loop, one
-  // per cache line.
+  // Returns the numbers of the elements to prefetch in an iteration of the
+  // innermost loop, one per cache line.
   std::vector<NodeId> NextOf(NodeId load) {
     const loops::Buffer& buffer = nest_.buffers[nest_.pool[load].buffer];
     const int64_t bytes = DTypeByteSize(buffer.type);
@@ -122,8 +123,8 @@ class Planner {
     const std::optional<int64_t> size = Elements(buffer, 1);
     if (!total || !size || *total * bytes < kLeastBytes) return {};
     const NodeId panel = nest_.pool[load].operands[0];
-    // The number of steps in which one panel is used, and the number of this
-    // step.
+    // `steps`: the number of steps in which one panel is used. `step`: the
+    // number of the current step.
     int64_t steps = 1;
     NodeId step = nest_.pool.Integer(0);
     const auto add_digit = [&](NodeId digit, int64_t extent) {
@@ -166,7 +167,8 @@ class Planner {
     return numbers;
   }
 
-  // Returns the innermost surrounding loop whose variable is in the expression.
+  // Returns the innermost surrounding loop whose variable occurs in the
+  // expression; nullopt if there is none.
   std::optional<size_t> InnermostLoopOf(NodeId expression) const {
     const std::vector<NodeId> nodes =
         loops::NodesUnder(nest_.pool, {&expression, 1});

@@ -43,8 +43,8 @@ class Promoter {
   }
 
  private:
-  // Makes room for all lanes of an access, even those that a surrounding If
-  // masks.
+  // Makes the last dim large enough for all lanes of an access, even those that
+  // a surrounding If masks.
   void Widen(loops::Buffer& buffer, int64_t last_index) {
     if (buffer.extents.empty()) return;
     NodeId& extent = buffer.extents.back();
@@ -52,8 +52,8 @@ class Promoter {
     extent = nest_.pool.Integer(last_index + 1);
   }
 
-  // True if the buffer is small; if each invocation has its own part, that part
-  // counts.
+  // True if the buffer is small enough for registers. If each invocation has
+  // its own part, only that part counts.
   bool IsSmall(size_t number) const {
     const std::vector<NodeId>& extents = nest_.buffers[number].extents;
     int64_t count = 1;
@@ -105,14 +105,15 @@ class Promoter {
     }
   }
 
-  // The same load may be inside and outside of the loop.
+  // Notes that the visit enters or leaves an invocation loop. A load that was
+  // seen outside of the loop is then visited again.
   void EnterInvocations(std::optional<NodeId> variable) {
     invocation_ = variable;
     seen_.clear();
   }
 
   void VisitExpression(NodeId root) {
-    // The kinds of variables do not change, so each node is visited once.
+    // All variables keep their kinds, so each node is visited once.
     std::vector<NodeId> stack = {root};
     while (!stack.empty()) {
       const NodeId id = stack.back();
@@ -132,8 +133,9 @@ class Promoter {
     const bool own = IsOwn(buffer, indices);
     places_[buffer].own |= own;
     places_[buffer].common |= !own;
-    // A buffer that is accessed in both ways, or by all invocations in common
-    // inside their loop, cannot be registers of each.
+    // A buffer cannot be registers of each invocation if it is accessed both by
+    // the invocation as first index and otherwise, or if an invocation loop
+    // accesses elements that invocations have in common.
     if (places_[buffer].own == places_[buffer].common ||
         (!own && invocation_)) {
       candidates_[buffer] = false;
@@ -148,7 +150,7 @@ class Promoter {
     last_index_[buffer] = std::max(last_index_[buffer], last);
   }
 
-  // True if the first index is the invocation's.
+  // True if the first index is the variable of the invocation loop.
   bool IsOwn(uint32_t buffer, const std::vector<NodeId>& indices) const {
     if (!invocation_ || indices.empty() || indices[0] != *invocation_)
       return false;
@@ -156,8 +158,9 @@ class Promoter {
     return nest_.buffers[buffer].extents[0] == extent;
   }
 
-  // Finds variables that linear sums omit because they are always 0. These
-  // belong to loops that run at most once, but they are still no constants.
+  // True if the index depends on the variable of a loop that runs at most once.
+  // Linear sums omit such variables because they are always 0, but they are
+  // still no constants.
   bool HasSerialVariable(NodeId index) const {
     std::vector<NodeId> stack = {index};
     while (!stack.empty()) {
@@ -178,7 +181,8 @@ class Promoter {
         case LoopKind::kSerial:
         case LoopKind::kInvocation:
         case LoopKind::kSubgroup:
-        case LoopKind::kMatrix:  // its factors and results must be in memory
+        // the loop's factors and results must be in memory
+        case LoopKind::kMatrix:
           return true;
       }
     }
@@ -210,8 +214,9 @@ class Promoter {
   };
 
   std::vector<bool> candidates_;
-  std::vector<Places> places_;        // per buffer
-  std::optional<NodeId> invocation_;  // variable of the loop around
+  std::vector<Places> places_;  // the kinds of accesses to each buffer
+  // variable of the surrounding invocation loop
+  std::optional<NodeId> invocation_;
   std::map<uint32_t, int64_t> last_index_;
   std::map<NodeId, LoopKind> kinds_;
   std::set<NodeId> seen_;

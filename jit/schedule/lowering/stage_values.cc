@@ -27,7 +27,8 @@ void KeepRegions(const Computation& computation, int stage,
     buffer.extents.clear();
     RegionStorage& kept = storage[store.buffer].emplace();
     kept.invocation = invocation;
-    // The loop's other invocations compute their own elements at the same time.
+    // The first index is the invocation: the others compute their own elements
+    // at the same time.
     if (invocation)
       buffer.extents.push_back(nest.pool[*invocation].operands[0]);
     for (size_t d = 0; d < computation.buffers[store.buffer].extents.size();
@@ -87,7 +88,8 @@ std::vector<NodeId> StageValues::StoreIndices(const ComputationStore& store) {
   const std::optional<RegionStorage>& storage = storage_[store.buffer];
   for (size_t d = 0; d < indices.size(); ++d) {
     const NodeId original = c_.buffers[store.buffer].extents[d];
-    // The proof always succeeds if only a region of the buffer is kept.
+    // No check is needed if only a region of the buffer is kept, because the
+    // indices are then proved to be in bounds.
     if (!tensor::ProvablyInBounds(c_.pool, store.indices[d], original)) {
       Check(store.buffer, static_cast<uint32_t>(d), indices[d],
             nest_.buffers[store.buffer].extents[d]);
@@ -142,8 +144,8 @@ NodeId StageValues::MakeLoad(NodeId id, std::vector<NodeId> operands) {
                            operands, 0, 1, node.buffer);
 }
 
-// Returns min(max(index, 0), extent - 1). This element exists, because the
-// stage has points only if the buffer has elements.
+// Returns min(max(index, 0), extent - 1). The element with that index exists,
+// because the stage has points only if the buffer has elements.
 NodeId StageValues::Clamped(NodeId index, NodeId extent) {
   Simplifier simplifier(nest_.pool);
   const NodeId zero = nest_.pool.Integer(0);

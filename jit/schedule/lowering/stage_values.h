@@ -16,15 +16,15 @@ namespace ember::schedule {
 
 // The region that is kept of a buffer that is computed inside a loop.
 struct RegionStorage {
-  std::vector<NodeId> bases;  // begin of the region, per dim
+  std::vector<NodeId> bases;  // for each dim: begin of the region
   // The first index, if each invocation of a surrounding loop has its own
   // region.
   std::optional<NodeId> invocation;
 };
 
 // Reduces the stage's temporaries to the regions, makes them memory of a task,
-// and records that in `storage`. invocation: variable of the invocation loop
-// around, if any; each of its values has its own region.
+// and records that in `storage`. invocation: variable of the surrounding
+// invocation loop, if there is one; each of its values has its own region.
 void KeepRegions(const Computation& computation, int stage,
                  std::span<const AxisRegion> regions,
                  std::optional<NodeId> invocation, loops::LoopNest& nest,
@@ -32,9 +32,9 @@ void KeepRegions(const Computation& computation, int stage,
 
 class StageValues {
  public:
-  // storage: per buffer, set if only a region of it is kept. may_overrun: the
-  // loops may be beyond the axes' ends, at points whose values are not used;
-  // loads then read another element that exists.
+  // storage: for each buffer, set if only a region of the buffer is kept.
+  // may_overrun: the loops may be beyond the axes' ends, at points whose values
+  // are not used; loads then read another element that exists.
   StageValues(const Computation& computation, const StageLoops& loops,
               const std::vector<std::optional<RegionStorage>>& storage,
               const Facts& facts, bool may_overrun, loops::LoopNest& nest)
@@ -46,7 +46,7 @@ class StageValues {
         nest_(nest) {}
 
   std::vector<NodeId> Convert(std::span<const NodeId> values);
-  // Returns the results of a fold's step.
+  // Returns the results of one step of a fold.
   std::vector<NodeId> ConvertFold(std::span<const NodeId> results,
                                   std::span<const NodeId> accumulators,
                                   std::span<const NodeId> elements);

@@ -67,7 +67,8 @@ class Unguarder {
            });
   }
 
-  // True if the value may be computed even where its operands have no values.
+  // True if computing the value has no effect but the value, even where its
+  // operands are not set: it loads only from registers.
   bool IsHarmless(loops::NodeId value) const {
     const std::vector<loops::NodeId> nodes =
         loops::NodesUnder(nest_.pool, {&value, 1});

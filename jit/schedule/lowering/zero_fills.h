@@ -8,8 +8,8 @@
 
 namespace ember::schedule {
 
-// Appends a phase for each such temporary. The nest has the computation's
-// buffers, in order.
+// Appends a phase for each temporary of which some element may be read before
+// it is stored. The nest has the computation's buffers, in order.
 void AddZeroFills(const Computation& computation, loops::LoopNest& nest);
 
 }  // namespace ember::schedule

@@ -23,7 +23,8 @@ class Finder {
       : c_(c), axes_(axes), key_(axes.back()) {}
 
   std::optional<NodeId> Run(NodeId value) {
-    // Each iteration follows one operand, or continues in an earlier stage.
+    // Each iteration follows one operand of `value`, or continues with the
+    // value that an earlier stage stored.
     while (true) {
       const Node node = c_.pool[value];
       switch (node.opcode) {
@@ -60,16 +61,16 @@ class Finder {
   void NoteEnd(std::optional<NodeId> end) {
     if (!end) return;
     const NodeId both[] = {end_.value_or(*end), *end};
-    // If there are two masks, either hides keys. Only one end is kept: the one
-    // with the lower maximum, or else the first.
+    // Only one end is kept if there are two masks that hide keys: the one with
+    // the lower maximum, or else the first.
     const auto most = [&](NodeId id) {
       return std::pair(c_.pool[id].range.high, c_.pool[id].range.low);
     };
     if (!end_ || most(both[1]) < most(both[0])) end_ = end;
   }
 
-  // Returns a sum such that the condition (or its opposite) fails for all keys
-  // that are not below it.
+  // Returns a sum such that the condition fails for all keys that are not below
+  // the sum. holds false: the opposite of the condition fails there.
   std::optional<NodeId> EndOf(NodeId condition, bool holds) {
     while (c_.pool[condition].opcode == Opcode::kNot) {
       condition = c_.pool[condition].operands[0];
@@ -78,8 +79,8 @@ class Finder {
     const Node& node = c_.pool[condition];
     const bool is_strict = node.opcode == Opcode::kLess;
     if (!is_strict && node.opcode != Opcode::kLessEqual) return std::nullopt;
-    // The condition is smaller <= larger, or <. Its opposite is larger <
-    // smaller, or <=.
+    // The condition says smaller <= larger or smaller < larger. Its opposite
+    // has the operands exchanged.
     const NodeId smaller = node.operands[holds ? 0 : 1],
                  larger = node.operands[holds ? 1 : 0];
     if (c_.pool[smaller].type != DType::kI64) return std::nullopt;
@@ -109,8 +110,8 @@ class Finder {
     return sum;
   }
 
-  // Returns the value that the only stage that stores to the buffer stores at
-  // this element.
+  // Returns the value that is stored at the element that the load reads, if one
+  // stage alone stores to the buffer; otherwise nullopt.
   std::optional<NodeId> StoredAt(const Node& load) {
     if (c_.buffers[load.buffer].role != BufferRole::kTemporary)
       return std::nullopt;

@@ -87,19 +87,20 @@
 
 namespace ember::schedule {
 
-// The numbers of the stages of the first form.
+// The numbers of the stages that are replaced (the first form above).
 struct SoftmaxOfProduct {
   int most = 0;
   int power = 0;
   int total = 0;
-  int weight = 0;  // %p
+  int weight = 0;  // number of the stage %p
   int product = 0;
-  int64_t length = 0;  // K
+  int64_t length = 0;  // number K of keys in a row
   size_t weights = 0;  // index of the product's factor that loads %p
   DType weight_type = DType::kF32;  // f32; or f16, bf16, widened in the product
 };
 
-// Errors give the reason why the stage is no such product.
+// Finds the stages of the softmax whose rows the product combines. Errors give
+// the reason why the stage is no such product.
 StatusOr<SoftmaxOfProduct> MatchSoftmaxOfProduct(const Schedule& schedule,
                                                  int product);
 

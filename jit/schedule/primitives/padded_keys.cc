@@ -118,8 +118,8 @@ class KeyPadder {
     });
   }
 
-  // Checks if the stage may become longer: all its readers read it at their
-  // key.
+  // Checks if the stage's rows may become longer: all its readers must read it
+  // at their own key.
   Status Check(int number) {
     EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule_, number, "online_softmax"));
     if (!AccessesAreSafe(c_, number)) {
@@ -158,7 +158,7 @@ class KeyPadder {
         opcode, type, std::span(from.begin(), from.size()));
   }
 
-  // Returns x, but -inf beyond the end.
+  // Returns x where the key exists, and -inf beyond the end of the row.
   NodeId Hidden(NodeId key, NodeId x) {
     const NodeId lowest = c_.pool.Constant(
         std::bit_cast<uint32_t>(-std::numeric_limits<float>::infinity()),
@@ -201,7 +201,8 @@ class KeyPadder {
     schedule_.mutable_plan(number) = DefaultPlan(stage);
   }
 
-  // Pads loads from buffers that do not become longer with zeros.
+  // Returns a load with zeros as padding, if its buffer does not become longer;
+  // otherwise nothing.
   std::optional<NodeId> PadOf(NodeId id, NodeId key,
                               std::span<const NodeId> operands) {
     const Node node = c_.pool[id];
@@ -219,7 +220,7 @@ class KeyPadder {
   Schedule& schedule_;
   Computation& c_;
   const SoftmaxOfProduct softmax_;
-  std::map<int, size_t> keys_;  // the axis of keys of each stage
+  std::map<int, size_t> keys_;  // for each stage: its axis of keys
   std::vector<int> pending_;
 };
 

@@ -7,8 +7,8 @@
 //
 // Elements beyond the end are -inf whatever x is there: they are no maximum,
 // and their powers are 0. v is 0 there, too, so they add 0 to totals and sums.
-// Earlier stages that x reads at k become as long. Other buffers that are read
-// at k are padded with 0 beyond their end.
+// Earlier stages whose results x reads at key k get rows of the same length.
+// Other buffers that are read at k are padded with 0 beyond their end.
 //
 // Internal to the primitive online_softmax.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_PADDED_KEYS_H_
@@ -22,10 +22,11 @@
 
 namespace ember::schedule {
 
-// length: the new length of the rows, more than softmax.length, which is set to
-// it. Refused, without a change, if an earlier stage is read elsewhere, too, if
-// its loops have been changed, or if indices are checked while the program
-// runs, as added elements have none.
+// Makes the rows `length` elements long, which is more than softmax.length, and
+// sets softmax.length to it. Refused, without a change, if an earlier stage
+// that must become longer is read elsewhere, too, if its loops have been
+// changed, or if its indices are checked while the program runs, because the
+// added elements have none.
 Status PadKeys(Schedule& schedule, SoftmaxOfProduct& softmax, int64_t length);
 
 }  // namespace ember::schedule

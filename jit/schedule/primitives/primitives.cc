@@ -101,7 +101,7 @@ Status CheckUnchanged(const Schedule& schedule, int number,
 
 bool KeepsRounding(const Schedule& schedule) {
   if (!schedule.primitives_keep_rounding()) return false;
-  // Dot loops and matrices of floats may take subnormal values for zero.
+  // Dot loops and matrices of floats may treat subnormal values as zero.
   const Computation& c = schedule.computation();
   for (size_t i = 0; i < c.stages.size(); ++i) {
     const StagePlan& plan = schedule.plan(static_cast<int>(i));

@@ -73,9 +73,9 @@ namespace ember::schedule {
 
 // A parsed line: its words, without the '%' of names of stages and buffers.
 struct PrimitiveCall {
-  int primitive = 0;  // row of the table
+  int primitive = 0;  // number of the primitive's row in the table
   std::vector<std::string> operands;
-  std::vector<std::string> results;  // the words after "->"
+  std::vector<std::string> results;  // the words after "->" in the line
 };
 
 // clang-format off
@@ -145,7 +145,8 @@ struct PrimitiveInfo {
   std::string_view name;
   std::string_view usage;
   std::string_view doc;
-  // True if results are those of the dispatch except for the order of sums.
+  // True if results are those of the dispatch, except for the order in which
+  // sums are added up.
   bool keeps_rounding = true;
   // Whether it changes nothing but the loops of the stage that its first
   // operand names.
@@ -166,8 +167,7 @@ Status Run(const PrimitiveCall& call, Schedule& schedule);
 EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
 #undef EMBER_ROW
 
-// What has to hold of a stage after each primitive that may have changed it,
-// whichever it was.
+// The functions below check invariants that hold after each primitive.
 //
 // Checks that dot loops are the innermost loops of sums of products, with types
 // and layouts for which machines have instructions.
@@ -178,22 +178,25 @@ Status CheckMatrixLoops(const Schedule& schedule, int stage);
 // invocations together, and read nothing that these loops change.
 Status CheckDoubleBuffers(const Schedule& schedule);
 
-// Helpers for the functions of primitives. Returns the stage that operand
-// `index` names.
+// The functions below are helpers for the functions of primitives.
+//
+// Returns the stage that operand `index` names.
 StatusOr<int> StageOperand(const Schedule& schedule, const PrimitiveCall& call,
                            size_t index);
 StatusOr<int> BufferOperand(const Schedule& schedule, const PrimitiveCall& call,
                             size_t index);
-// Returns the loop of the stage that operand `index` names.
+// Returns the stage's loop that operand `index` names.
 StatusOr<int> LoopOperand(const Schedule& schedule, int stage,
                           const PrimitiveCall& call, size_t index);
 StatusOr<int64_t> NumberOperand(const PrimitiveCall& call, size_t index);
 // Refuses if the stage's loops are no longer its axes in order, or if other
-// stages are attached to them: `primitive` replaces the stage.
+// stages are attached to them. `primitive`: name of the primitive that is to
+// replace the stage, for the message.
 Status CheckUnchanged(const Schedule& schedule, int stage,
                       std::string_view primitive);
 // Refuses if parts of the stage's elements may not be combined separately, or
-// if the stage has changed: `primitive` divides the elements into parts.
+// if the stage has changed. `primitive`: name of the primitive that is to
+// divide the elements into parts, for the message.
 Status CheckCombinesParts(const Schedule& schedule, int stage,
                           std::string_view primitive);
 // Checks that the names of new loops or buffers are not taken.

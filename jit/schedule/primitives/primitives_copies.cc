@@ -58,7 +58,8 @@ StatusOr<CopyOperands> ReadOperands(const Schedule& schedule,
   });
   if (operands.loads.empty())
     return FailedPreconditionError("the stage does not read the buffer");
-  // The copy is not attached: it is made before the stage.
+  // The copy is not attached to a loop, so it is made before the reading stage
+  // and all stages around that.
   for (size_t i = 0; i < computation.stages.size(); ++i) {
     if (schedule.plan(static_cast<int>(i)).attach_stage < 0) continue;
     for (const ComputationStore& store : computation.stages[i].stores) {
@@ -80,7 +81,8 @@ bool AreConstant(const Computation& c, const std::vector<NodeId>& extents) {
       extents, [&](NodeId extent) { return c.pool.IsConstant(extent); });
 }
 
-// A copy that a packed buffer is computed from must be packed, too.
+// Returns the role of a copy's buffer. If a packed buffer is computed from the
+// copy, the copy must be packed, too.
 BufferRole RoleOfCopy(const Computation& c, int reader, bool once) {
   for (const ComputationStore& store : c.stages[reader].stores)
     once |= c.buffers[store.buffer].role == BufferRole::kPacked;
@@ -156,8 +158,8 @@ struct Bounds {
   NodeId high = 0;
 };
 
-// Returns low + the sum of coefficient * (extent - 1) over the terms of one
-// sign.
+// Returns the sum's largest value if `high`, otherwise its smallest: the
+// constant plus coefficient * (extent - 1) over the terms of one sign.
 NodeId End(Computation& c, const LinearSum& sum, bool high) {
   NodeId end = c.pool.Integer(sum.constant);
   for (const tensor::LinearTerm& term : sum.terms) {
@@ -180,9 +182,9 @@ std::optional<Bounds> BoundsOf(Computation& c, NodeId index) {
   return Bounds{End(c, *sum, false), End(c, *sum, true)};
 }
 
-// Returns the bounds of the indices of dim `d` over all loads. If they are not
-// known, returns the whole dim for loads, and for pads that are in bounds
-// there; else nullopt.
+// Returns the bounds of the indices of dim `d` over all loads. If the bounds
+// are not known, returns the whole dim; but nullopt if a load is a pad whose
+// index may be outside of the dim.
 std::optional<Bounds> BoundsOfDim(Computation& c, const CopyOperands& operands,
                                   size_t d) {
   std::optional<Bounds> all;
@@ -207,8 +209,8 @@ std::optional<Bounds> BoundsOfDim(Computation& c, const CopyOperands& operands,
   return all;
 }
 
-// Returns the value with which all loads pad, or nullopt if none pads. An error
-// if they differ.
+// Returns the value with which all loads pad, or nullopt if none pads. Returns
+// an error if the values differ.
 StatusOr<std::optional<NodeId>> DefaultOf(const Computation& c,
                                           const CopyOperands& operands) {
   std::optional<NodeId> common;
@@ -253,7 +255,7 @@ std::optional<LayoutDim> ParseLayoutDim(std::string_view word) {
   return result;
 }
 
-// Parses "-64..64".
+// Parses a range of integers: "-64..64".
 std::optional<tensor::Interval> ParseRange(std::string_view word) {
   const size_t dots = word.find("..");
   if (dots == std::string_view::npos) return std::nullopt;
@@ -269,7 +271,7 @@ std::optional<tensor::Interval> ParseRange(std::string_view word) {
   return is_range ? std::optional(range) : std::nullopt;
 }
 
-// Parses the operands from `first` on.
+// Parses the layout of a copy from the operands from number `first` on.
 StatusOr<std::vector<LayoutDim>> ParseLayout(const PrimitiveCall& call,
                                              size_t first, size_t rank) {
   std::vector<LayoutDim> layout;
@@ -416,8 +418,8 @@ Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
                          Make(c, Opcode::kSubtract, bounds->high, bounds->low),
                          c.pool.Integer(1));
     extent = Make(c, Opcode::kMaximum, extent, c.pool.Integer(0));
-    // If the source dim is empty, so is the copy's: bounds are those of one
-    // point even if an axis has none.
+    // If the source dim is empty, so is the dim of the copy. The bounds do not
+    // show this: they are those of one point even if an axis has none.
     if (!padding && c.pool.IntegerConstant(source.extents[d]) == 0)
       extent = c.pool.Integer(0);
     copy.extents.push_back(extent);
@@ -522,7 +524,8 @@ Status CacheWrite(Schedule& schedule, const PrimitiveCall& call) {
   EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule, number, "cache_write"));
   const ComputationStore& store = whole.stores[0];
   const DType type = c.buffers[store.buffer].type;
-  // The stage that computes the values gets the new name.
+  // The stage that computes the values gets the new name, the primitive's
+  // result.
   ComputationStage computing = whole;
   computing.name = call.results[0];
   ComputationStore kept;
@@ -531,7 +534,7 @@ Status CacheWrite(Schedule& schedule, const PrimitiveCall& call) {
                           .type = type,
                           .role = RoleOfCopy(c, number, false),
                           .extents = {}};
-  // The stage that copies them keeps the name and has its own axes.
+  // The stage that copies the values keeps the old name and has its own axes.
   ComputationStage copying;
   copying.name = whole.name;
   std::vector<NodeId> points;

@@ -44,7 +44,8 @@ class CutStages {
     }
   }
 
-  const std::vector<CutStage>& stages() const { return stages_; }  // in order
+  // the stages that are cut, in order
+  const std::vector<CutStage>& stages() const { return stages_; }
 
  private:
   const CutStage* Find(int stage) const {
@@ -52,8 +53,8 @@ class CutStages {
     return found == stages_.end() ? nullptr : &*found;
   }
 
-  // Returns the axis along which a stage before the stages found so far may be
-  // cut.
+  // Returns the axis along which a stage may be cut that comes before the
+  // stages found so far; nullopt if it cannot be cut.
   std::optional<size_t> DimOf(int number) const {
     const ComputationStage& stage = c_.stages[static_cast<size_t>(number)];
     const std::vector<int> readers = ConsumersOf(c_, number);
@@ -101,13 +102,13 @@ class CutStages {
   std::vector<CutStage> stages_;
 };
 
-// Makes stages with `extent` points of an axis, from `first` on.
+// Makes stages that have a part of an axis: `extent` points from `first` on.
 class PartMaker {
  public:
   PartMaker(Computation& c, int64_t first, int64_t extent)
       : c_(c), first_(first), extent_(extent) {}
 
-  // Stages that are made from now on read the buffer `part` in place of the
+  // Makes stages that are made later read the buffer `part` in place of the
   // buffer's elements along the dim.
   void Replace(uint32_t buffer, size_t dim, uint32_t part) {
     replaced_.push_back({buffer, dim, part});
@@ -191,8 +192,8 @@ Status CheckCut(const Schedule& schedule, const std::vector<CutStage>& stages) {
       return FailedPreconditionError("%" + name + ": " +
                                      std::string(unchanged.message()));
     }
-    // The first part of the results would be stored before the second part is
-    // computed.
+    // A cut is refused if it would store the first part of the results before
+    // the second part is computed, which reads the overwritten input.
     if (ReadsOverwritten(c, cut.number)) {
       return FailedPreconditionError("%" + name +
                                      " reads what results may overwrite");

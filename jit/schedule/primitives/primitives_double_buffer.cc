@@ -1,4 +1,5 @@
-// double_buffer: loads a tile while the previous one is read.
+// double_buffer: loads a tile for the next iteration while the current one is
+// read.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -11,8 +12,8 @@
 namespace ember::schedule {
 namespace {
 
-// Smallest numbers of slots of asynchronous loads, without and with a spare
-// one.
+// Smallest numbers of slots of asynchronous loads: without a spare slot, and
+// with one.
 constexpr int64_t kFewestSlots = 2;
 constexpr int64_t kFewestWithSpare = 3;
 
@@ -42,7 +43,8 @@ class DoubleBufferChecker {
  private:
   std::string Name() const { return "%" + stage_.name; }
 
-  // Checks that the stage is a copy, or computed point by point like one.
+  // Checks that the stage copies its operand, or computes each point without a
+  // reduction.
   Status CheckStage() const {
     if (stage_.has_reduction())
       return FailedPreconditionError(Name() + " combines elements");
@@ -64,9 +66,10 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // A check is performed with its element, so the run fails an iteration or
-  // more earlier. By way of registers it would be performed twice, so it is
-  // refused.
+  // Checks that loading ahead needs no check of an index more than once. A
+  // check is performed where its element is loaded, so the run fails an
+  // iteration or more earlier. Loading through registers would perform the
+  // check twice, so that is refused.
   Status CheckIndices() const {
     if (plan_.buffering != Buffering::kDoubleByRegisters ||
         AccessesAreSafe(c_, number_)) {
@@ -83,8 +86,8 @@ class DoubleBufferChecker {
       return FailedPreconditionError("loop '" + loop.name + "', in which " +
                                      Name() + " is computed, is not serial");
     }
-    // Inside a bound loop each invocation would have its own copy, for which no
-    // other one waits.
+    // A stage inside a bound loop is refused: each invocation would have its
+    // own copy, and would not wait for the others.
     const StagePlan* inner = &plan_;
     while (inner->attach_stage >= 0) {
       const StagePlan& outer = schedule_.plan(inner->attach_stage);
@@ -112,7 +115,8 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // Checks that the elements which the stage reads exist an iteration earlier.
+  // Checks that the elements which the stage reads are stored before the loop,
+  // so that they exist an iteration earlier.
   Status CheckReads() const {
     const int consumer = plan_.attach_stage;
     const StagePlan& around = schedule_.plan(consumer);
@@ -131,8 +135,8 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // One await serves all asynchronous loads of the loop, so their options must
-  // agree.
+  // Checks that all asynchronous loads of the loop have the same options,
+  // because one await serves all of them.
   Status CheckSlots() const {
     for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
       const StagePlan& other = schedule_.plan(i);
@@ -157,7 +161,8 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // Registers need constant indices, so no loop may be serial.
+  // Checks that no loop of the stage is serial, because registers need constant
+  // indices.
   Status CheckRegisters() const {
     bool is_bound = false;
     for (int number : plan_.order) {
@@ -231,7 +236,8 @@ Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
     }
   }
   schedule.mutable_plan(stage) = std::move(plan);
-  // CheckDoubleBuffers checks if it is allowed, now and after later primitives.
+  // CheckDoubleBuffers checks if the result is allowed, now and after later
+  // primitives.
   return OkStatus();
 }
 

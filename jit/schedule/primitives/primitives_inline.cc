@@ -23,8 +23,8 @@ using tensor::Opcode;
 // Largest number of elements that an inlined expression may combine.
 constexpr int64_t kMaxElements = 16;
 
-// Returns the number of elements that a point combines; 1 if it combines
-// nothing, nullopt if there are more than kMaxElements.
+// Returns the number of elements that one point of the stage combines; 1 if it
+// combines nothing, nullopt if there are more than kMaxElements.
 std::optional<int64_t> ElementsOf(const Computation& c,
                                   const ComputationStage& stage) {
   int64_t elements = 1;
@@ -75,8 +75,8 @@ class Inliner {
     std::vector<NodeId> point = indices;
     point.resize(stage_.axes.size());
     if (!stage_.has_reduction()) return Moved(point);
-    // Loops begin with the neutral element, so the expression does, too. Only
-    // sums of -0 show the difference.
+    // Loops begin with the combiner's neutral element, so the expression does,
+    // too. Only sums of -0 show the difference.
     std::optional<NodeId> value;
     const DType type = c_.pool[stage_.values[0]].type;
     if (stage_.combiner == Combiner::kSum)
@@ -218,14 +218,14 @@ Status Inline(Schedule& schedule, const PrimitiveCall& call) {
                                      " reads the stage in another way than "
                                      "for its value");
     }
-    // Otherwise the expression would read elements that do not exist, or need a
-    // new check.
+    // If an access is not known to be in bounds before and after, the
+    // expression would read elements that do not exist, or need a new check.
     if (!was_safe || !AccessesAreSafe(c, reader)) {
       return FailedPreconditionError("an index of %" + changed.name +
                                      " is not known to be inside");
     }
   }
-  // The buffer is no longer used and needs no memory.
+  // No stage uses the buffer now, so it needs no memory.
   for (NodeId& extent : c.buffers[stage.stores[0].buffer].extents)
     extent = c.pool.Integer(0);
   schedule.RemoveStage(number);

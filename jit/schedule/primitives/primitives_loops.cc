@@ -27,7 +27,7 @@ Status CheckSerial(const Loop& loop) {
                                  "' is marked already: mark loops last");
 }
 
-// Splits loop `loop`; the new loops take its place in the order.
+// Splits loop `loop` by the factor; the new loops take its place in the order.
 Status SplitLoop(Schedule& schedule, int stage, int loop, int64_t factor,
                  std::string outer_name, std::string inner_name) {
   EMBER_RETURN_IF_ERROR(CheckNotAttachedTo(schedule, stage, loop));

@@ -67,7 +67,8 @@ class MatrixChecker {
     return OkStatus();
   }
 
-  // Checks the other loops. A subgroup's registers need constant indices.
+  // Checks the loops around the innermost three. Loops whose index selects a
+  // subgroup's registers must be unrolled.
   Status CheckOthers() const {
     bool is_inside = false, combines = false;
     for (size_t i = 0; i + 3 < plan_.order.size(); ++i) {
@@ -129,7 +130,8 @@ class MatrixChecker {
     return OkStatus();
   }
 
-  // True if the load depends on the axis of the loop `from_end` from the end.
+  // True if the load depends on the axis of the loop at position `from_end`,
+  // counted from the innermost loop, which is 1.
   bool Moves(NodeId load, size_t from_end) const {
     int loop = plan_.order[plan_.order.size() - from_end];
     while (plan_.loops[loop].origin == Loop::Origin::kInner ||
@@ -198,7 +200,7 @@ Status MultiplyMatrices(Schedule& schedule, const PrimitiveCall& call) {
                                    "' is not right inside loop '" +
                                    plan.loops[outer].name + "'");
   }
-  // CheckMatrixLoops checks if they are allowed, now and after later
+  // CheckMatrixLoops checks if the marks are allowed, now and after later
   // primitives.
   return OkStatus();
 }

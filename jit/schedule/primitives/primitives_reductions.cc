@@ -25,11 +25,12 @@ struct Part {
   Kind kind = Kind::kWhole;
   int axis = 0;
   int64_t factor = 1;
-  int64_t run = 1;  // kRemainder: of the axis divided by `run`
+  // only for kRemainder: the digit is of the axis divided by `run`
+  int64_t run = 1;
 };
 
-// Parses the number after '/' or '%' at word[at]. It ends at the next of these
-// or at the word's end, to which `at` is moved.
+// Parses the number after '/' or '%' at word[at]. The number ends at the next
+// '/' or '%', or at the word's end, to which `at` is moved.
 StatusOr<int64_t> ParseFactor(std::string_view word, size_t& at) {
   const size_t begin = at + 1;
   at = std::min(word.find_first_of("/%", begin), word.size());
@@ -90,8 +91,9 @@ class PartsMaker {
   PartsMaker(Computation& c, const ComputationStage& whole, const Part& part)
       : c_(c), whole_(whole), part_(part) {}
 
-  // buffer: number of the first of as many buffers as there are values. nullopt
-  // if elements that do not exist would count.
+  // Returns the stage that computes the parts. buffer: number of its first
+  // buffer; each value has one. Returns nullopt if elements beyond the end
+  // would change a part.
   std::optional<ComputationStage> Run(uint32_t buffer) {
     ComputationStage stage;
     stage.combiner = whole_.combiner;
@@ -114,12 +116,12 @@ class PartsMaker {
       else
         AddCopy(a, stage);
     }
-    // No reduction axis is left.
+    // If no reduction axis is left, the stage combines nothing.
     if (static_cast<int>(stage.axes.size()) == stage.spatial_count) {
       if (IsFold()) return std::nullopt;
       stage.combiner = tensor::Combiner::kNone;
     }
-    // If there are runs, the elements of a part are not at equal distances, as
+    // The elements of a part that has runs are not at equal distances, as
     // UsefulElements requires.
     const bool is_uneven = part_.run > 1 && whole_.useful;
     if (IsFold() && (beyond_ || is_uneven)) return std::nullopt;
@@ -166,8 +168,8 @@ class PartsMaker {
   }
 
  private:
-  // The stage may already have an axis of parts, from blocks or another
-  // rfactor.
+  // Returns a name for the axis of parts. The stage may already have such an
+  // axis, from blocks or another rfactor.
   std::string NameOfPart(const std::string& axis) const {
     std::string name = axis + "_part";
     while (std::ranges::find(whole_.axes, name, &ComputationAxis::name) !=
@@ -179,8 +181,8 @@ class PartsMaker {
 
   bool IsFold() const { return whole_.combiner == tensor::Combiner::kFold; }
   NodeId Extent() const { return whole_.axes[part_.axis].extent; }
-  // Number of elements in a round, in which each part has a run. kQuotient:
-  // number of elements of a part.
+  // kRemainder: number of elements of a round, in which each part has a run of
+  // neighbours. kQuotient: number of elements of a part.
   int64_t Turn() const { return part_.factor * part_.run; }
   NodeId Steps() {
     const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,
@@ -190,7 +192,7 @@ class PartsMaker {
     return Make(c_, Opcode::kMultiply, DType::kI64,
                 {turns, c_.pool.Integer(part_.run)});
   }
-  // Returns the position in the whole of element `rest` of part `digit`.
+  // Returns the index in the whole axis of element `rest` of part `digit`.
   NodeId Position(NodeId digit, NodeId rest) {
     const auto integer = [&](Opcode opcode, NodeId a, int64_t b) {
       return Make(c_, opcode, DType::kI64, {a, c_.pool.Integer(b)});
@@ -208,8 +210,9 @@ class PartsMaker {
                integer(Opcode::kModulo, rest, part_.run));
   }
 
-  // Element r of part p is element n * p + r or n * r + p of the whole. It is
-  // useful if that number times the whole's step is below `end`.
+  // Returns the useful elements of a part. Element r of part p is element n * p
+  // + r or n * r + p of the whole. It is useful if that number times the
+  // whole's step is below `end`.
   UsefulElements UsefulOfPart(NodeId part, NodeId end) {
     const bool is_remainder = part_.kind == Part::Kind::kRemainder;
     const int64_t step = whole_.useful->step, larger = step * part_.factor;
@@ -227,7 +230,8 @@ class PartsMaker {
         {whole_.axes[axis].variable, stage.axes.back().variable});
   }
 
-  // Adds the axis without the digit of the parts.
+  // Adds the axis of the elements of a part: the original axis without the
+  // digit that counts parts.
   void AddRest(NodeId digit, ComputationStage& stage) {
     const ComputationAxis& axis = whole_.axes[part_.axis];
     if (part_.kind == Part::Kind::kWhole)
@@ -238,9 +242,8 @@ class PartsMaker {
     NodeId value = Position(digit, stage.axes.back().variable);
     const std::optional<int64_t> extent = c_.pool.IntegerConstant(Extent());
     if (!extent || *extent % Turn() != 0) {
-      // Beyond the end, the last element is read in place of one that does not
-      // exist, and its value is not used. A last element exists wherever there
-      // are points.
+      // The last element is read where an index is beyond the end, and its
+      // value is not used. A last element exists wherever there are points.
       beyond_ = Make(c_, Opcode::kLessEqual, DType::kBool, {Extent(), value});
       const NodeId last = Make(c_, Opcode::kSubtract, DType::kI64,
                                {Extent(), c_.pool.Integer(1)});
@@ -259,7 +262,7 @@ class PartsMaker {
   Computation& c_;
   const ComputationStage& whole_;
   const Part part_;
-  // Axes and their replacements.
+  // Axes of the whole stage, and the expressions that replace them.
   std::vector<std::pair<NodeId, NodeId>> replaced_;
   std::optional<NodeId> beyond_;
 };
@@ -295,7 +298,7 @@ Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
   Computation& c = schedule.mutable_computation();
   const ComputationStage whole = c.stages[number];
   EMBER_ASSIGN_OR_RETURN(const Part part, ParsePart(whole, call.operands[1]));
-  // In a fold, each of its values has a buffer.
+  // Each value of a fold has a buffer of its own.
   std::vector<std::string> names = {call.results[0]};
   for (size_t i = 1; i < whole.values.size(); ++i)
     names.push_back(call.results[0] + "." + std::to_string(i));

@@ -55,7 +55,8 @@ class Matcher {
   }
 
   // Returns the stage that computes the buffer of `load`, if that is a
-  // temporary with `rank` dims that only `readers` read; -1 if there is none.
+  // temporary with `rank` dims of type `type` that only `readers` read; -1 if
+  // there is none.
   int MakerOf(NodeId load, std::initializer_list<int> readers, size_t rank,
               DType type = DType::kF32) const {
     const Node& node = c_.pool[load];
@@ -95,8 +96,8 @@ class Matcher {
     }
     return true;
   }
-  // True if the index is the axis, whose extent is the dim's. If the dim has
-  // one element, the index may also be 0.
+  // True if the index is the axis, whose extent is that of the dim. If the dim
+  // has one element, the index may also be 0.
   bool IsSame(NodeId index, NodeId axis, NodeId extent) const {
     if (c_.pool[axis].operands[0] != extent) return false;
     if (index == axis) return true;
@@ -135,7 +136,7 @@ class Matcher {
       std::vector<NodeId> at = Variables(stage, spatial - 1);
       at.push_back(k);
       if (!ReadsAt(load, at)) continue;
-      // The other factor may read anything except the weights.
+      // The product's other factor may not read the weights.
       bool reads_too = false;
       ForEachLoad(c_.pool, std::span(&product.operands[1 - i], 1),
                   [&](NodeId other) {
@@ -152,7 +153,8 @@ class Matcher {
         "else, row by row");
   }
 
-  // Returns the narrow float that is widened to the value, or the value itself.
+  // Returns the narrow float that is widened to `value`; `value` itself if it
+  // is no such cast.
   NodeId Unwidened(NodeId value) const {
     const Node& node = c_.pool[value];
     if (node.opcode != Opcode::kCast) return value;
@@ -210,7 +212,7 @@ class Matcher {
     if (most.combiner != Combiner::kMaximum || most.axes.size() != rank_ ||
         most.end)
       return Refusal("expected differences from a maximum of each row");
-    // The maximum must be that of the values from which it is subtracted.
+    // The subtracted maximum must be that of the same values.
     Schedule scratch = schedule_;
     Computation& c = scratch.mutable_computation();
     const auto map_to = [&](const ComputationStage& from) {
@@ -266,7 +268,8 @@ class Maker {
       return FailedPreconditionError(
           "no comparison of keys and rows hides keys by -inf");
     }
-    // A skipped block would check no index.
+    // A run-time check of an index would not be made in a block that is
+    // skipped, so such stages are refused.
     for (int i = 0; i <= at_.product; ++i) {
       if (AccessesAreSafe(c_, i)) continue;
       return FailedPreconditionError("indices of %" + Stage(i).name +
@@ -325,7 +328,7 @@ class Maker {
                       });
     return rewriter.Rewrite(value);
   }
-  // b * block + k.
+  // Returns the index b * block + k of position k in block b.
   NodeId Position(const ComputationAxis& b, const ComputationAxis& k) {
     return Make(Opcode::kAdd, DType::kI64,
                 {Make(Opcode::kMultiply, DType::kI64, {b.variable, block_}),
@@ -338,8 +341,8 @@ class Maker {
       variables.push_back(stage.axes[a].variable);
     return variables;
   }
-  // The stage stores at its spatial axes, whose extents become those of the
-  // buffer.
+  // Sets the extents of the stage's buffers to those of its spatial axes, at
+  // which the stage stores.
   void Finish(int number) {
     ComputationStage& stage = Stage(number);
     stage.stores[0].indices =
@@ -397,7 +400,7 @@ class Maker {
     Finish(at_.total);
   }
 
-  // Narrow weights become rounded powers.
+  // Makes the stage of narrow weights store rounded powers.
   void MakeWeight() {
     ComputationStage& stage = Stage(at_.weight);
     SplitLast(stage, true);
@@ -407,10 +410,10 @@ class Maker {
     Finish(at_.weight);
   }
 
-  // Makes the stage of the blocks' products, right before the product, whose
-  // other factor may be computed by a stage in between. Returns its number. It
-  // replaces the stage of weights of f32; narrow weights stay, and it is a new
-  // stage with the name.
+  // Makes the stage of the blocks' products, right before the product, because
+  // a stage in between may compute the other factor. Returns its number. If the
+  // weights are f32, it replaces their stage. If they are narrow, their stage
+  // stays, and the new stage gets the name `name`.
   int MakeProducts(const std::string& name) {
     const bool is_narrow = at_.weight_type != DType::kF32;
     ComputationStage stage = Stage(at_.weight);
@@ -539,7 +542,8 @@ class Maker {
   int64_t keys_;
   NodeId block_;
   NodeId blocks_;
-  // Per row, the first key that it does not see, in axes of %power.
+  // For each row, the first key that the row does not see, as an expression
+  // over the axes of %power.
   std::optional<NodeId> end_;
   std::vector<NodeId> row_;
 };

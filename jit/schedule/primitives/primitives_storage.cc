@@ -35,8 +35,8 @@ Status PadRows(Schedule& schedule, const PrimitiveCall& call) {
   }
   if (c.buffers[computed.stores[0].buffer].extents.empty())
     return FailedPreconditionError("%" + computed.name + " has no rows");
-  // Pads test their indices against the row's length, which padding would
-  // change.
+  // A stage whose results are read with pads is refused: pads test their
+  // indices against the row's length, which padding would change.
   const uint32_t buffer = computed.stores[0].buffer;
   for (const ComputationStage& reader : c.stages) {
     for (const NodeId id : loops::NodesUnder(c.pool, RootsOf(reader))) {

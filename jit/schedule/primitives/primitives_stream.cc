@@ -41,13 +41,13 @@ namespace {
 
 using tensor::Opcode;
 
-// Limits on the number of tiles, and of slices of all tiles: pieces are counted
-// one by one.
+// Largest numbers of tiles, and of slices of all tiles: pieces are counted one
+// by one.
 constexpr int64_t kMaxTiles = int64_t{1} << 20;
 constexpr int64_t kMaxSlices = int64_t{1} << 40;
 constexpr int64_t kMaxRanges = int64_t{1} << 16;
 
-// "k/8": an axis, and a size.
+// An operand like "k/8": an axis, and a size.
 struct AxisAndSize {
   size_t axis = 0;
   int64_t size = 1;
@@ -77,16 +77,17 @@ StatusOr<AxisAndSize> ParseAxisAndSize(const ComputationStage& stage,
   return parsed;
 }
 
-// The division of results and of the elements that they combine.
+// The division of a stage's results into tiles, and of the elements that they
+// combine into slices and ranges.
 struct Shares {
-  AxisAndSize steps;           // size of a slice
-  std::vector<int64_t> sizes;  // extents of a tile, per spatial axis
-  std::vector<int64_t> tiles;  // number of tiles, per spatial axis
+  AxisAndSize steps;           // axis and size of a slice
+  std::vector<int64_t> sizes;  // for each spatial axis: extent of a tile
+  std::vector<int64_t> tiles;  // for each spatial axis: number of tiles
   int64_t tile_count = 1;
-  int64_t slices = 1;  // per tile
+  int64_t slices = 1;  // number of slices per tile
   int64_t ranges = 1;
-  int64_t length = 1;  // slices per range
-  int64_t pieces = 1;  // largest number per range
+  int64_t length = 1;  // number of slices per range
+  int64_t pieces = 1;  // largest number of pieces per range
   int64_t parts = 1;   // largest number of pieces per tile
   int64_t least_parts = 1;
 
@@ -162,8 +163,9 @@ class Streamer {
     const NodeId first = Times(range, shares_.length);
     const NodeId tile = Add(FloorDivide(first, shares_.slices), piece);
     const NodeId first_of_tile = Times(tile, shares_.slices);
-    // The slices of the tile that the piece combines. There are none beyond the
-    // last tile and beyond the last slice of all.
+    // The begin and the end, among the tile's slices, of those that the piece
+    // combines. There are none beyond the last tile and beyond the last slice
+    // of all.
     const NodeId zero = Integer(0);
     const NodeId begin = Larger(Subtract(first, first_of_tile), zero);
     const NodeId all = Integer(shares_.tile_count * shares_.slices);
@@ -173,7 +175,7 @@ class Streamer {
         Smaller(Subtract(end_of_range, first_of_tile), Integer(shares_.slices));
     const int64_t most = std::min(shares_.length, shares_.slices);
     stage.end = Smaller(Larger(Subtract(end, begin), zero), Integer(most));
-    // Indices stay in bounds even if the piece is empty.
+    // The minimum keeps indices in bounds even if the piece is empty.
     NodeId rest = Smaller(tile, Integer(shares_.tile_count - 1));
     std::vector<NodeId> digits(spatial);
     for (size_t a = spatial; a-- > 0;) {
@@ -214,7 +216,8 @@ class Streamer {
     const NodeId last =
         FloorDivide(Add(first, Integer(shares_.slices - 1)), shares_.length);
     const NodeId range = Add(FloorDivide(first, shares_.length), part);
-    // The last piece is read in place of one that does not exist.
+    // If the tile has fewer pieces, the last range is read in place of one that
+    // does not exist.
     const NodeId range_there = Smaller(range, last);
     const NodeId first_tile =
         FloorDivide(Times(range_there, shares_.length), shares_.slices);
@@ -246,12 +249,14 @@ class Streamer {
     return name;
   }
 
-  // begin: the first slice of the piece. most: largest number of slices of a
-  // piece.
+  // Adds the stage's reduction axes: over the slices of a piece, and inside
+  // them. begin: the first slice of the piece. most: largest number of slices
+  // of a piece.
   void AddReductions(NodeId begin, int64_t most, ComputationStage& stage) {
     const ComputationAxis& steps = whole_.axes[shares_.steps.axis];
     const NodeId turn = AddAxis(NewName(steps.name + "_slices"), most, stage);
-    // The bound also holds for slices that the piece does not have.
+    // The minimum keeps the index in bounds for slices that the piece does not
+    // have.
     const NodeId slice = Smaller(Add(begin, turn), Integer(shares_.slices - 1));
     for (size_t a = static_cast<size_t>(whole_.spatial_count);
          a < whole_.axes.size(); ++a) {
@@ -265,7 +270,8 @@ class Streamer {
       const NodeId step = AddAxis(axis.name, size, stage);
       NodeId value = Add(Times(slice, size), step);
       if (*c_.pool.IntegerConstant(axis.extent) % size != 0) {
-        // The last step is read in place of one that does not exist.
+        // The last step is read instead where the slice reaches beyond the end
+        // of the axis.
         beyond_ = Make(Opcode::kLessEqual, DType::kBool, {axis.extent, value});
         value = Smaller(value, Subtract(axis.extent, Integer(1)));
       }
@@ -284,8 +290,9 @@ class Streamer {
     return beyond_ ? Unless(*beyond_, value) : value;
   }
 
-  // For the last tile along the axis: the number of points that it has in
-  // common with the previous one, and the point at which it begins.
+  // These functions describe the last tile along the axis: the number of points
+  // that it has in common with the previous one, and the point at which it
+  // begins.
   int64_t OverlapOf(size_t axis) const {
     return shares_.tiles[axis] * shares_.sizes[axis] -
            *c_.pool.IntegerConstant(whole_.axes[axis].extent);
@@ -293,8 +300,8 @@ class Streamer {
   int64_t LastFirstPointOf(size_t axis) const {
     return (shares_.tiles[axis] - 1) * shares_.sizes[axis] - OverlapOf(axis);
   }
-  // All tiles begin at multiples of the step and have a multiple of it as
-  // length.
+  // Returns the largest number that divides the length of tiles and the begin
+  // of each tile.
   int64_t StepOf(size_t axis) const {
     return std::gcd(shares_.sizes[axis], OverlapOf(axis));
   }
@@ -304,10 +311,10 @@ class Streamer {
                          Integer(LastFirstPointOf(axis) / step)),
                  step);
   }
-  // Returns the place of a point in the last tile that has it. Because of the
-  // overlap, this place is farther from the tile's begin only in the last tile
-  // of all. The points of a step are neighbours there, too, so that vectors can
-  // be read.
+  // Returns the place of a point in the last tile that contains it, in steps
+  // (StepOf). Because of the overlap, this place differs from the remainder
+  // only in the last tile of all. The points of a step are neighbours there,
+  // too, so that vectors can be read.
   NodeId PlaceInTile(NodeId point, size_t axis) {
     const int64_t step = StepOf(axis), steps = shares_.sizes[axis] / step;
     const NodeId at = FloorDivide(point, step);
@@ -361,7 +368,7 @@ class Streamer {
   Computation& c_;
   const ComputationStage& whole_;
   const Shares& shares_;
-  // Axes and their replacements.
+  // Axes of the whole stage, and the expressions that replace them.
   std::vector<std::pair<NodeId, NodeId>> replaced_;
   std::optional<NodeId> beyond_;
 };

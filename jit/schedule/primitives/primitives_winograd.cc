@@ -32,12 +32,14 @@ using tensor::Simplifier;
 //
 // with the dims of x and filter in any order. Either may be cast to f32.
 struct Convolution {
-  int taps = 0;       // r
-  NodeId x = 0;       // the load, padded or not
-  NodeId filter = 0;  // the load
-  NodeId n = 0, h = 0, w = 0, o = 0, p = 0, q = 0, c = 0;  // axes' variables
-  size_t dim_h = 0, dim_w = 0, dim_c = 0;                  // dims of x
-  int64_t low_h = 0, low_w = 0;                            // dh, dw
+  int taps = 0;       // number of taps along each dim (r)
+  NodeId x = 0;       // the load of x, padded or not
+  NodeId filter = 0;  // the load of the filter
+  // variables of the axes
+  NodeId n = 0, h = 0, w = 0, o = 0, p = 0, q = 0, c = 0;
+  // numbers of the dims of x for rows, columns and channels
+  size_t dim_h = 0, dim_w = 0, dim_c = 0;
+  int64_t low_h = 0, low_w = 0;  // the constants dh and dw
   int64_t rows = 0, columns = 0;
 };
 
@@ -245,7 +247,7 @@ class Maker {
                             DType::kF32);
   }
 
-  // Loads an element as f32.
+  // Returns a load of an element, converted to f32.
   NodeId Element(Opcode opcode, DType type, const std::vector<NodeId>& operands,
                  uint32_t buffer) {
     const NodeId element = c_.pool.Intern(opcode, type, operands, 0, 1, buffer);
@@ -300,8 +302,7 @@ class Maker {
     NodeId element;
   };
 
-  // A sum of terms whose sign is kept apart, so that the first term is positive
-  // in the expression.
+  // A sum of terms with its sign apart: the first term is positive in `value`.
   struct Signed {
     std::optional<NodeId> value;
     bool is_negative = false;
@@ -462,8 +463,8 @@ Status Winograd(Schedule& schedule, const PrimitiveCall& call) {
   v.values.push_back(make.Transformed(
       matrices.input, v.axes[0].variable, v.axes[1].variable,
       /*by_pairs=*/false, [&](size_t p, size_t q) {
-        // Tiles may reach beyond the image. No result depends on the elements
-        // there.
+        // Tiles may reach beyond the image, so the loads are pads. No result
+        // depends on the padded elements.
         std::vector<NodeId> operands(x.operands.begin(),
                                      x.operands.begin() + 4);
         for (NodeId& index : operands) {

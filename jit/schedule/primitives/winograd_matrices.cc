@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kPoints[kLargestWinogradTile - 1] = {0, 1, -1, 2, -2};
 
-// Returns the polynomial's coefficients, times (x - zero).
+// Returns the coefficients of the polynomial multiplied by (x - zero), the
+// lowest power first.
 std::vector<double> TimesFactor(const std::vector<double>& polynomial,
                                 double zero) {
   std::vector<double> product(polynomial.size() + 1);

@@ -38,19 +38,21 @@ inline constexpr int kLargestWinogradTile = 6;
 using Matrix = std::vector<std::vector<double>>;
 
 struct WinogradMatrices {
-  Matrix input;   // n x n
-  Matrix filter;  // n x r
-  Matrix output;  // m x n
+  Matrix input;   // n x n: transforms a tile of the input
+  Matrix filter;  // n x r: transforms the filter
+  Matrix output;  // m x n: transforms products to results
 };
 
-// Returns how many times larger errors are in one dim, at worst, than those of
-// the same sum of products computed directly from operands of one magnitude. In
-// two dims this is squared. F(2, 3): 2.7, F(4, 3): 16.
+// Returns the largest factor by which errors grow in one dim, compared with the
+// same sum of products computed directly from operands of one magnitude. In two
+// dims this is squared. F(2, 3): 2.7, F(4, 3): 16.
 double ErrorGrowth(const WinogradMatrices& matrices);
-// Largest growth in one dim that schedules which the model chooses may have.
+// Largest growth of errors in one dim (ErrorGrowth) of the convolutions that
+// default schedules choose.
 inline constexpr double kLargestErrorGrowth = 16.5;
 
-// Requires outputs >= 1, taps >= 2, outputs + taps - 1 <= kLargestWinogradTile.
+// Returns the matrices of F(outputs, taps). Requires outputs >= 1, taps >= 2,
+// outputs + taps - 1 <= kLargestWinogradTile.
 WinogradMatrices MakeWinogradMatrices(int outputs, int taps);
 
 }  // namespace ember::schedule

@@ -26,7 +26,7 @@ std::optional<size_t> DimOf(const Computation& c, const Node& load,
 }
 
 // Returns the number of products that one instruction adds for these types; 0:
-// there is none.
+// there is no such instruction.
 int64_t CountOf(DotCounts counts, DType a, DType b, DType sum) {
   if (sum == DType::kF32) {
     const bool is_bfloat = a == DType::kBF16 && b == DType::kBF16;
@@ -63,7 +63,7 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
   if (b.opcode != Opcode::kLoad) return std::nullopt;
   if (shape.StrideOf(loads[0], v) != Stride::kNone) return std::nullopt;
   DotPlan plan;
-  // The bytes of a constant, which is copied once, are known to be small.
+  // b is a constant with small bytes, so 4 products fit one instruction.
   const bool is_small = !counts.bytes && counts.small &&
                         product.type == DType::kI32 && a.type == DType::kU8 &&
                         shape.ReadsSmallBytes(loads[1]);

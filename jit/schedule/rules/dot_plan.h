@@ -23,37 +23,42 @@ struct DotPlan {
     std::string buffer;
     DType type = DType::kI8;
     bool is_constant = false;
-    bool is_padded = false;  // only a may be padded
+    // true if the load is a pad; only factor a may be one
+    bool is_padded = false;
     size_t rank = 0;
-    size_t step_dim = 0;    // the dim indexed by the reduction
-    size_t vector_dim = 0;  // only b: the dim indexed by v
+    size_t step_dim = 0;    // number of the dim indexed by the reduction
+    size_t vector_dim = 0;  // only b: number of the dim indexed by v
     // True if neighbours along the reduction are neighbours in memory.
     bool LiesAlong() const { return step_dim + 1 == rank; }
   };
   int64_t count = 4;
   std::string type;   // type of copies of 16-bit integers, for `pack`: " i16"
   std::string range;  // range that b's elements must also have: " -64..64"
-  int axis = 0;       // the reduction
+  int axis = 0;       // number of the axis of the reduction
   std::string axis_name;
-  bool is_exact = true;  // count divides its extent
+  bool is_exact = true;  // true if `count` divides the reduction's extent
   Factor a, b;           // b depends on v, a does not
 };
 
-// The dot instructions that a machine has.
+// The dot instructions that a machine has: how many products of which types one
+// instruction adds.
 struct DotCounts {
-  bool bytes = false;    // 4 of bytes
-  bool small = false;    // 4 of u8 by small bytes (jit/loops/dot_product.h)
-  bool shorts = false;   // 2 of i16, and of types whose values fit in it
-  bool bfloats = false;  // 2 of bf16
+  bool bytes = false;  // 4 products of bytes
+  // 4 products of u8 by small bytes (jit/loops/dot_product.h)
+  bool small = false;
+  bool shorts = false;  // 2 products of i16, or of types whose values fit in it
+  bool bfloats = false;  // 2 products of bf16
 };
 
-// Returns nullopt if the stage is no such product, or if its reductions have
-// open or very short extents. v: a spatial axis.
+// Plans the dot loop of a stage, with vectors along the spatial axis v. Returns
+// nullopt if the stage is no product of types for which there is an
+// instruction, or if its reductions have open or very short extents.
 std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
                                 int v, DotCounts counts);
 
-// Returns the factor's dims as `pack` names them, " 0 2", without that of the
-// reduction and, if `without_vector`, without that of v.
+// Returns the factor's dims as the primitive `pack` names them, for example " 0
+// 2", without the dim of the reduction and, if `without_vector`, without the
+// dim of v.
 std::string OtherDims(const DotPlan::Factor& factor, bool without_vector);
 
 }  // namespace ember::schedule

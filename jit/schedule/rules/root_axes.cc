@@ -46,7 +46,8 @@ std::optional<RootAxes> RootAxesOf(const ScheduleWriter& writer,
     if (axes[a] >= 0 && std::ranges::count(axes, axes[a]) > 1)
       return std::nullopt;
     std::string name = axes[a] < 0 ? "" : root.axes[axes[a]].name;
-    // Axes with one point are indexed by 0, so they are matched in their order.
+    // Axes with one point are indexed by 0, so nothing says which ones are
+    // equal: they are matched in their order.
     if (axes[a] < 0 && is_point(stage.axes[a]) && !found.others.empty()) {
       name = found.others.front();
       found.others.erase(found.others.begin());

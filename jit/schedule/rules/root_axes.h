@@ -20,16 +20,16 @@ namespace ember::schedule {
 // gives {"j0", "j2", "j1"} and {"j3"}. Axes with one point in both are matched
 // in their order.
 struct RootAxes {
-  // Per spatial axis of the member, the name of the root's axis that it is
-  // equal to. Empty if there is none, because the root reads one index only.
+  // For each spatial axis of the member, the name of the root's axis that is
+  // equal to it. "" if there is none, because the root reads one index only.
   std::vector<std::string> names;
   // The root's other axes, each of which has one point.
   std::vector<std::string> others;
 };
 
-// Returns nullopt if two of the member's axes are equal to one of the root's,
-// or if an axis of the root that has several points is equal to none of the
-// member's.
+// Returns the axes of the root for those of the member. Returns nullopt if two
+// of the member's axes are equal to one of the root's, or if an axis of the
+// root that has several points is equal to none of the member's.
 std::optional<RootAxes> RootAxesOf(const ScheduleWriter& writer,
                                    const StageGroup& group,
                                    const std::string& member);

@@ -25,13 +25,14 @@ namespace ember::schedule {
 // loops. Stages are named, because primitives change their numbers.
 struct StageGroup {
   std::string root;
-  std::vector<std::string> members;  // in order, without the root
-  // Number of the root's axes, from the first on, that all stages have in
-  // common: no two of their points need the same element of a member.
+  std::vector<std::string> members;  // names of the other stages, in order
+  // Number of the root's leading axes that all stages have in common: two
+  // points that differ in these axes never need the same element of a member.
   int depth = 0;
 };
 
-// True if the stage is to join the group, whose depth would then be `depth`.
+// A function that is true if the stage is to join the group, whose depth would
+// then be `depth`.
 using JoinRule =
     std::function<bool(int stage, int depth, const StageGroup& group)>;
 
@@ -42,9 +43,9 @@ StageGroup GroupOf(const Schedule& schedule, const std::string& root,
                    const std::set<std::string>& done, const JoinRule& is_worth);
 
 // True if the stage copies elements from places that data gives, and only
-// products read it: keys of attention that a table looks up in blocks of a
-// cache. It has no rows in common with them. So it is computed by itself, or in
-// slices in their loops.
+// products read it. An example is the keys of attention, which a table looks up
+// in blocks of a cache. The stage has no rows in common with the products, so
+// it is computed by itself, or in slices in their loops.
 bool IsLookupForProducts(const Computation& computation, int stage);
 
 }  // namespace ember::schedule

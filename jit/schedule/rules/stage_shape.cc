@@ -143,10 +143,10 @@ int64_t StageShape::LikelyBufferBytes(NodeId load) const {
 
 LoadWalk::Pieces LoadWalk::Over(std::span<const int64_t> extents) const {
   Pieces pieces;
-  bool is_whole = true;  // all later dims are read from end to end
+  bool is_whole = true;  // true if all later dims are read from end to end
   for (size_t d = dims.size(); d-- > 0;) {
-    // The distance between the first place and the last, and the number of
-    // places that are read.
+    // The distance between the first element and the last one that are read in
+    // the dim, and the number of elements that are read.
     int64_t span = 1;
     int64_t places = 1;
     for (size_t a = 0; a < extents.size(); ++a) {
@@ -178,7 +178,8 @@ bool StageShape::StoresAlongBoth(int axis) const {
   if (axis < 1 || !extent || !StoresAlong(axis)) return false;
   return std::all_of(
       stage_.stores.begin(), stage_.stores.end(), [&](const auto& store) {
-        // The two axes are digits of one dim, or each indexes a dim of its own.
+        // The two axes run along memory if they are digits of one dim, or if
+        // each indexes a dim of its own.
         const size_t rank = store.indices.size();
         const NodeId before = stage_.axes[axis - 1].variable;
         const bool apart =
@@ -199,7 +200,7 @@ bool StageShape::StoresAlongBoth(int axis) const {
 int StageShape::WidestBytes() const {
   int bytes = 1;
   for (NodeId value : stage_.values) {
-    // Narrow floats are computed in f32.
+    // Narrow floats count as f32, in which they are computed.
     const DType type = c_.pool[value].type;
     bytes = std::max(bytes, IsFloat(type) ? std::max(4, DTypeByteSize(type))
                                           : DTypeByteSize(type));

@@ -15,8 +15,8 @@ namespace ember::schedule {
 
 // The distance that a load moves in memory per step along an axis.
 enum class Stride : uint8_t {
-  kNone,  // the same element
-  kUnit,  // the next element in memory
+  kNone,  // the load reads the same element
+  kUnit,  // the load reads the next element in memory
   kOther
 };
 
@@ -24,13 +24,13 @@ enum class Stride : uint8_t {
 // the load moves in each of these dims with each axis (1 if that is not known).
 struct LoadWalk {
   std::vector<int64_t> dims;
-  std::vector<std::vector<int64_t>> steps;  // indexed by dim, then by axis
+  std::vector<std::vector<int64_t>> steps;  // steps[dim][axis]
 
   // The memory that is read while each axis takes `extents` values: `count`
   // pieces of contiguous elements.
   struct Pieces {
     int64_t count = 1;
-    int64_t elements = 1;  // per piece
+    int64_t elements = 1;  // number of elements per piece
   };
   Pieces Over(std::span<const int64_t> extents) const;
 };
@@ -43,7 +43,7 @@ class StageShape {
   int spatial_count() const { return stage_.spatial_count; }
   int axis_count() const { return static_cast<int>(stage_.axes.size()); }
 
-  // Returns the extent of an axis, if it is constant.
+  // Returns the extent of an axis, if it is constant; otherwise nullopt.
   std::optional<int64_t> Extent(int axis) const;
   // Returns the extent if it is constant, else a guess.
   int64_t LikelyExtent(int axis) const;
@@ -73,7 +73,7 @@ class StageShape {
   int64_t LikelyBytes(NodeId load, int first) const;
   // Returns the load's path through its buffer.
   LoadWalk WalkOf(NodeId load) const;
-  // Returns the likely size of the buffer that the load reads from.
+  // Returns the likely size in bytes of the buffer that the load reads from.
   int64_t LikelyBufferBytes(NodeId load) const;
   // True if, in each store, neighbouring points along the axis are neighbours
   // in memory.
@@ -81,7 +81,8 @@ class StageShape {
   // True if the axis and the one before it are two digits of the place of
   // results: fused into one loop, they run along memory.
   bool StoresAlongBoth(int axis) const;
-  // Bytes of the widest value that is stored, loaded or accumulated.
+  // Returns the number of bytes of the widest value that is stored, loaded or
+  // accumulated.
   int WidestBytes() const;
 
   // True if the first value that is combined is an integer.

@@ -15,18 +15,18 @@ namespace {
 
 using tensor::kSumBlock;
 
-// Number of terms per iteration from which on a condition in each iteration
-// costs almost nothing.
+// Smallest number of terms per iteration with which a condition in each
+// iteration costs almost nothing.
 constexpr int64_t kManyTerms = 64;
 
-// A loop to be split; factor 0: none.
+// A loop that is to be split, and the factor; factor 0: no loop.
 struct Long {
   std::string loop;
   int64_t factor = 0;
 };
 
-// Returns the largest divisor of the extent that is at most `most`; 0 if it is
-// too small to be worth a loop.
+// Returns the largest divisor of the extent that is at most `most`; 0 if that
+// divisor is too small to be worth a loop.
 int64_t FactorOf(int64_t extent, int64_t most) {
   for (int64_t factor = most; factor * 4 > most; --factor) {
     if (extent % factor == 0) return factor;
@@ -71,7 +71,7 @@ void SplitLongSums(ScheduleWriter& writer) {
   for (const std::string& name : names) {
     const Long sum = LongSumOf(writer, writer.StageOf(name));
     if (sum.factor < 2) continue;
-    // Refused if another stage is attached to the loop.
+    // The split is refused if another stage is attached to the loop.
     writer.Try("split %" + name + " " + sum.loop + " " +
                std::to_string(sum.factor) + " -> " + sum.loop + "_sums " +
                sum.loop + "_terms");

@@ -6,14 +6,15 @@
 
 namespace ember::schedule {
 
+// Splits the innermost loops of all stages with long sums. Runs after the other
+// rules.
+//
 // A stage that adds up more terms than an accumulator takes carries them to
 // totals at regular intervals (carried_sums.h), under every schedule. This rule
 // splits loops of constant extents with a short body, so that an outer loop
 // carries in each iteration:
 //
 //   for k < 2048 { ... }   ->   for k_sums < 2 { for k_terms < 1024 { ... } }
-//
-// For all stages, after the other rules.
 void SplitLongSums(ScheduleWriter& writer);
 
 }  // namespace ember::schedule

@@ -39,7 +39,8 @@ std::string MakeSchedule(const char* target, const std::string& text,
   OrderAxes(computation);
   SplitDims(computation);
   Schedule schedule(std::move(computation));
-  // Exact: without Winograd, whose convolutions round differently.
+  // An exact schedule has no convolutions by Winograd's method, which round
+  // differently.
   const Status status =
       ScheduleByModel(jit::CpuModel::Of(target), schedule, {.exact = true});
   EXPECT_TRUE(status.ok()) << status.ToString();

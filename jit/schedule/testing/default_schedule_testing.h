@@ -13,9 +13,11 @@ namespace ember::schedule {
 // dispatch's buffer number 1 is a constant. Evaluates the scheduled nest and
 // fails an expectation if it differs from the dispatch.
 std::string ScheduleFor(const char* target, const std::string& dispatch);
-// Like ScheduleFor, but the schedule knows the values of that constant, of i8.
+// Like ScheduleFor, but buffer number 1 is of i8, and the schedule knows its
+// values.
 std::string ScheduleForKnown(const char* target, const std::string& dispatch);
-// Returns the text only, for dispatches that take too long to evaluate.
+// Returns the text of the dispatch's default schedule without evaluating its
+// nest. For dispatches that take too long to evaluate.
 std::string ScheduleOfLarge(const char* target, const std::string& dispatch);
 
 }  // namespace ember::schedule

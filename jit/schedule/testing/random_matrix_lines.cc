@@ -45,8 +45,8 @@ class MatrixLines {
  private:
   std::string NewName() { return "r" + std::to_string(next_name_++); }
 
-  // True if the stage is such a product. Sets the buffers that its factors
-  // read.
+  // True if the stage is a sum of products whose types matrices have. Sets the
+  // buffers that its factors read.
   bool HasMatrices(const ComputationStage& stage,
                    std::vector<std::string>& factors) const {
     if (stage.combiner != tensor::Combiner::kSum || stage.spatial_count < 2 ||
@@ -67,7 +67,8 @@ class MatrixLines {
                                       c_.pool[stage.values[0]].type);
   }
 
-  // Writes lines that compute the stage `computing` in tiles of the stage.
+  // Writes the lines that make `stage` read its values from the new stage
+  // `computing`, which computes them tile by tile.
   void WriteTiles(const std::string& stage, const std::string& computing,
                   const Three& axes, const std::array<int, 3>& extents) {
     const std::string at = " %" + stage + " ";

@@ -11,10 +11,11 @@
 
 namespace ember::schedule {
 
-// Returns lines for a stage %acc[.., i, j] = sum(.., k) of products of bytes or
-// f16, if there is one. Tiles are in memory of the task or in the result's
-// memory, and the matrices of factors are copied to memory of the task or read
-// in place. next_name: new names are r0, r1 and so on, from this number on.
+// Returns the lines that multiply matrices in a stage %acc[.., i, j] = sum(..,
+// k) of products of bytes or f16; none if there is no such stage. Tiles are in
+// memory of the task or in the result's memory, and the matrices of factors are
+// copied to memory of the task or read in place. next_name: new names are r0,
+// r1 and so on, from this number on.
 std::vector<std::string> PlanRandomMatrices(const Computation& computation,
                                             tensor::RandomChoices& choices,
                                             int& next_name);

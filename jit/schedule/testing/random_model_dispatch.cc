@@ -43,7 +43,7 @@ class Form {
     }
     return *this;
   }
-  // Declares the parameters that are used, and appends their values.
+  // Declares the parameters that the text uses, and appends their values.
   void Declare(const std::vector<Size>& parameters,
                std::vector<int64_t>& values) {
     std::string names;
@@ -241,13 +241,15 @@ class Sizes : private tensor::RandomChoices {
  public:
   explicit Sizes(uint64_t seed) : RandomChoices(seed) {}
 
-  // values: values of the parameters.
+  // Returns the text of a random dispatch. values: gets the values of its
+  // parameters.
   std::string Text(std::vector<int64_t>& values) {
     Form form(kForms[Below(std::size(kForms))]);
     is_open_ = Chance(3);
     const Size m = Any(), n = Any(), k = Any(), p = Open(1 + Below(5));
     form.Set('M', m).Set('N', n).Set('K', k).Set('P', p);
-    // @reshape: n parts of p; @grouped: p groups of q.
+    // In form @reshape, q is n parts of p. In form @grouped, there are p groups
+    // of q.
     const bool grouped = form.text().find("@grouped") != std::string::npos;
     const Size q = grouped ? Size(1 + Below(9)) : n * p;
     form.Set('Q', q)
@@ -267,7 +269,8 @@ class Sizes : private tensor::RandomChoices {
     return Open(kSizes[static_cast<size_t>(Below(kSizes.size()))]);
   }
 
-  // A parameter, a multiple or a product of parameters, or a constant.
+  // Returns an extent of this value as a parameter, as a multiple or product of
+  // parameters, or as a constant.
   Size Open(int64_t value) {
     if (!is_open_ || Chance(3)) return value;
     const int64_t factor = 1 + Below(3);
@@ -284,7 +287,8 @@ class Sizes : private tensor::RandomChoices {
   }
 
   void SetConvolution(Form& form) {
-    // Half of them have windows of 3 * 3 with stride 1, as winograd requires.
+    // Half of the convolutions have windows of 3 * 3 with stride 1, as winograd
+    // requires.
     const bool is_usual = Chance(2);
     const int64_t stride = is_usual ? 1 : 1 + Below(2);
     const int64_t dilation = is_usual ? 1 : 1 + Below(2);
@@ -292,8 +296,8 @@ class Sizes : private tensor::RandomChoices {
     const int64_t b = is_usual ? 3 : 1 + Below(3);
     const int64_t top = Below(3), left = Below(2);
     const int64_t e = 1 + Below(6), f = 1 + Below(8);
-    // The part of the input that the last window reaches. No row or one row is
-    // missing.
+    // Extents of the input: the last window ends at the input's end. `top` rows
+    // and `left` columns are padding.
     const int64_t h = (e - 1) * stride + (a - 1) * dilation + 1 - top;
     const int64_t w = (f - 1) * stride + (b - 1) * dilation + 1 - left;
     form.Set('L', Open(1 + Below(3)));

@@ -70,8 +70,8 @@ std::string RandomPair::Compare(
     actual[i] = expected[i];
   }
   if (KeepsRounding(schedule)) {
-    // Functions are wrong by a few ULPs, and cancellation may enlarge these
-    // errors.
+    // Expanded functions have errors of a few ULPs, and cancellation may
+    // enlarge these errors.
     const double tolerance = HasExpanded(random.dispatch) ? 1e-5 : 0;
     return tensor::FirstDifference(random, expected, actual, tolerance,
                                    tolerance);

@@ -31,19 +31,20 @@ struct RandomPair {
   // Parameters of the nest: none if the dispatch was specialised.
   std::vector<int64_t> parameters;
   bool is_specialised = false;
-  Computation computation;  // before the schedule
+  Computation computation;  // the computation before the schedule
   Schedule schedule;
   RandomScheduleCounts counts;
-  // Per input: the buffer number of the output that shares its memory, or -1.
+  // For each input: the number of the output buffer that shares its memory, or
+  // -1.
   std::vector<int> same_memory;
   std::vector<std::vector<uint8_t>> expected;
   Status expected_status;
 
-  // Calls `run` on new buffers. Returns a description of the first difference,
-  // or nothing.
+  // Calls `run` on new buffers. Returns a description of the first difference
+  // between its results and the expected ones; "" if there is none.
   std::string Compare(
       const std::function<Status(std::span<void* const>)>& run) const;
-  // Prints dispatch and schedule, for messages.
+  // Returns the dispatch and the schedule as text, for messages.
   std::string ToText() const;
 };
 

@@ -23,7 +23,8 @@ class LineWriter : private tensor::RandomChoices {
   LineWriter(uint64_t seed, const Schedule& schedule)
       : RandomChoices(seed), schedule_(schedule) {}
 
-  // Marked loops cannot be split or fused, so marks come in the second half.
+  // Writes a random line. Marked loops cannot be split or fused, so marks come
+  // in the second half of the lines.
   std::string Line(bool with_marks) {
     struct Generator {
       std::string_view primitive;
@@ -38,7 +39,7 @@ class LineWriter : private tensor::RandomChoices {
     // clang-format on
     const Generator* generator = nullptr;
     // Looks for convolutions and products of a softmax first: few stages are
-    // such, and none whose loops have changed.
+    // such, and none is once its loops have changed.
     if (!looked_for_convolution_) {
       looked_for_convolution_ = true;
       if (Convolution() >= 0 && !Chance(4)) return "winograd " + Winograd();
@@ -85,7 +86,7 @@ class LineWriter : private tensor::RandomChoices {
   int AnyStage() {
     return Below(static_cast<int>(computation().stages.size()));
   }
-  // Returns a stage with at least so many loops, if there is one.
+  // Returns a random stage, with at least `loops` loops if there is one.
   int AnyStage(size_t loops) {
     int stage = AnyStage();
     for (int i = 0; i < 5 && schedule_.plan(stage).order.size() < loops; ++i)
@@ -130,7 +131,7 @@ class LineWriter : private tensor::RandomChoices {
     for (int i = 0; i < count; ++i) text += " " + NewName();
     return text;
   }
-  // Returns two neighbouring loops, in most cases.
+  // Returns the names of two loops, which are neighbours in most cases.
   std::string TwoLoops(int stage) {
     const int count = static_cast<int>(schedule_.plan(stage).order.size());
     if (count < 2 || Chance(10)) return AnyLoop(stage) + " " + AnyLoop(stage);
@@ -226,7 +227,7 @@ class LineWriter : private tensor::RandomChoices {
            (buffer == nullptr || Chance(2) ? "" : DimsOf(*buffer)) + Results(1);
   }
 
-  // Returns the dims in any order.
+  // Returns the buffer's dims in a random order, as operands.
   std::string DimsOf(const ComputationBuffer& buffer) {
     std::vector<size_t> dims;
     while (dims.size() < buffer.extents.size()) dims.push_back(dims.size());
@@ -241,7 +242,8 @@ class LineWriter : private tensor::RandomChoices {
     return Chance(4) ? std::string(" ") + kTypes[Below(5)] : "";
   }
 
-  // Chooses a stage that is computed in another one's loop, if there is one.
+  // Writes a double_buffer line for a stage that is computed in the loop of
+  // another one, if there is one.
   std::string DoubleBuffer() {
     int stage = AnyStage();
     for (int i = 0; i < 5 && schedule_.plan(stage).attach_stage < 0; ++i)
@@ -297,8 +299,8 @@ class LineWriter : private tensor::RandomChoices {
                        (by_registers ? "registers"
                         : Chance(2)  ? in_slots + (Chance(3) ? " late" : "")
                                      : ""));
-    // Sometimes several invocations also share the loop of the stage that reads
-    // it.
+    // Sometimes invocations also share the innermost loop of the stage that
+    // reads the copy.
     if (Chance(2)) planned_.push_back("bind" + at + InnermostLoop(stage));
   }
 
@@ -412,8 +414,8 @@ class LineWriter : private tensor::RandomChoices {
     }
   }
 
-  // Names a loop for the subgroups and the innermost three loops, the last of
-  // which combines.
+  // Writes a multiply_matrices line: it names a loop for the subgroups and the
+  // innermost three loops, the last of which combines.
   std::string MultiplyMatrices() {
     const int stage = Product();
     const size_t count = schedule_.plan(stage).order.size();
@@ -457,7 +459,7 @@ class LineWriter : private tensor::RandomChoices {
     if (product < 0 || Chance(8))
       return Stage(AnyStage()) + " " + AnyFactor() + Results(2);
     const int64_t length = MatchSoftmaxOfProduct(schedule_, product)->length;
-    // In most cases only blocks that divide the rows.
+    // In most cases the block's size divides the rows.
     const bool are_whole = !Chance(3);
     std::vector<int64_t> blocks;
     for (int64_t block = 1; block <= length; ++block) {
@@ -474,7 +476,7 @@ class LineWriter : private tensor::RandomChoices {
 
   std::string Inline() { return Stage(AnyStage()); }
 
-  // Cuts a spatial axis at any place.
+  // Writes a line that cuts a spatial axis at a random place.
   std::string Cut() {
     const int stage = AnyStage(1);
     const ComputationStage& cut = computation().stages[stage];
@@ -503,7 +505,7 @@ class LineWriter : private tensor::RandomChoices {
     return {stage, axes[first + static_cast<size_t>(Below(count))].name};
   }
 
-  // Streams tiles along some of the axes.
+  // Writes a stream line, with tiles along some of the axes.
   std::string Stream() {
     const auto [stage, axis] = AnyReduction();
     const ComputationStage& streamed = computation().stages[stage];
@@ -517,7 +519,7 @@ class LineWriter : private tensor::RandomChoices {
     return text + Results(1);
   }
 
-  // Chooses a reduction, if there is one.
+  // Writes an rfactor line for a stage with a reduction, if there is one.
   std::string Rfactor() {
     const auto [stage, axis] = AnyReduction();
     const std::string parts[] = {"", "/" + AnyFactor(), "%" + AnyFactor(),

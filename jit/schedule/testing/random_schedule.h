@@ -1,5 +1,5 @@
 // Applies random primitives with random operands to a schedule, for tests. Some
-// are refused.
+// of the primitives are refused.
 //
 //   Schedule schedule(Disassemble(dispatch, {}));
 //   RandomScheduleCounts counts;
@@ -22,9 +22,9 @@ namespace ember::schedule {
 struct RandomScheduleCounts {
   int64_t applied = 0;
   int64_t refused = 0;
-  // Key: a primitive's name.
+  // Number of applied lines. Key: a primitive's name.
   std::map<std::string, int64_t> applied_by_primitive;
-  // Key: "primitive: reason", without names and numbers.
+  // Number of refusals. Key: "primitive: reason", without names and numbers.
   std::map<std::string, int64_t> reasons;
 
   void Add(const RandomScheduleCounts& other);
@@ -34,7 +34,8 @@ struct RandomScheduleCounts {
 // and 0.
 std::string ReasonClass(std::string_view message);
 
-// Tries `count` lines and returns how many were legal. counts may be null.
+// Tries `count` random lines and returns how many were applied. counts may be
+// null.
 int ApplyRandomPrimitives(uint64_t seed, int count, Schedule& schedule,
                           RandomScheduleCounts* counts = nullptr);
 

@@ -25,9 +25,10 @@ namespace {
 
 struct Totals {
   int64_t equal = 0;
-  int64_t unproved = 0;     // legal except for a proof of bounds
-  int64_t not_lowered = 0;  // refused by Lower
-  int64_t too_long = 0;     // takes too long to evaluate
+  // number of nests that are legal except for a proof of bounds
+  int64_t unproved = 0;
+  int64_t not_lowered = 0;  // number of schedules that Lower refused
+  int64_t too_long = 0;     // number of nests that take too long to evaluate
   int64_t wrong = 0;
   RandomScheduleCounts schedules;
 
@@ -53,7 +54,8 @@ struct Totals {
   }
 };
 
-// Returns the largest number of stores that run; open extents count as 20.
+// Returns the largest number of stores that the block executes; open extents
+// count as 20.
 double StoresOf(const loops::LoopNest& nest, const loops::Block& block) {
   double stores = 0;
   for (const loops::Statement& statement : block) {
@@ -68,8 +70,8 @@ double StoresOf(const loops::LoopNest& nest, const loops::Block& block) {
   return stores;
 }
 
-// True if the nest takes too long. Loops that were split many times run over
-// many points that guards leave out.
+// True if the nest takes too long to evaluate. Loops that were split many times
+// run over many points that guards leave out.
 bool IsLong(const loops::LoopNest& nest) {
   double stores = 0;
   for (const auto* phases : {&nest.prologue, &nest.phases}) {
@@ -83,8 +85,7 @@ bool IsLong(const loops::LoopNest& nest) {
   return stores > 3e6;
 }
 
-// Checks that the schedule's text gives the same schedule of the same
-// computation.
+// Checks that replaying the schedule's text gives the same nest.
 std::string CheckReplay(const RandomPair& pair, const std::string& nest) {
   Schedule again(pair.computation);
   const Status replayed = Replay(pair.schedule.ToText(), again);
@@ -95,7 +96,8 @@ std::string CheckReplay(const RandomPair& pair, const std::string& nest) {
   return loops::ToText(*lowered) == nest ? "" : "replay: another nest";
 }
 
-// Returns a description of an error, or nothing. text: the nest's.
+// Lowers the pair and checks the nest. Returns a description of an error, or
+// "". text: gets the nest's text.
 std::string Check(uint64_t seed, const RandomPair& pair, Totals& totals,
                   std::string& text) {
   totals.schedules.Add(pair.counts);
@@ -146,7 +148,8 @@ TEST(RandomSchedules, ComputeWhatTheDispatchSays) {
     if (wrong.empty()) continue;
     std::printf("wrong: EMBER_SEED=%llu: %s\n",
                 static_cast<unsigned long long>(seed), wrong.c_str());
-    // The other failures are only named.
+    // Only the first failure is described; of the others only the seeds are
+    // printed.
     if (totals.wrong++ == 0) {
       ADD_FAILURE() << "replay with EMBER_SEED=" << seed << ": " << wrong
                     << "\n"
@@ -155,7 +158,8 @@ TEST(RandomSchedules, ComputeWhatTheDispatchSays) {
   }
   totals.Print(seeds);
   if (seeds.is_replay) return;
-  // Every primitive was legal somewhere; most pairs are compared.
+  // Every primitive was applied at least once, and most pairs were evaluated
+  // and compared.
   for (const PrimitiveInfo& primitive : Primitives()) {
     EXPECT_GT(
         totals.schedules.applied_by_primitive[std::string(primitive.name)], 0)

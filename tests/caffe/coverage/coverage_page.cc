@@ -1,5 +1,6 @@
-// The text of docs/caffe-coverage.md: every type of layer, and the reason why a
-// type is not supported. It is made from frontends/caffe/layer_table.h alone.
+// Makes the text of docs/caffe-coverage.md: every type of layer, and the reason
+// why a type is not supported. It is made from frontends/caffe/layer_table.h
+// alone.
 #include "tests/coverage/coverage_page.h"
 
 #include <algorithm>

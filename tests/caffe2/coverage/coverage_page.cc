@@ -1,4 +1,4 @@
-// The text of docs/caffe2-coverage.md, made from the table.
+// Makes the text of docs/caffe2-coverage.md from the table of operators.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>

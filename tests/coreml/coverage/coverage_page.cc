@@ -1,4 +1,5 @@
-// The text of docs/coreml-coverage.md, made from the tables.
+// Makes the text of docs/coreml-coverage.md from the tables of layers and
+// operations.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>

@@ -1,4 +1,4 @@
-// The text of docs/keras-coverage.md, made from the table.
+// Makes the text of docs/keras-coverage.md from the table of layers.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>

@@ -53,7 +53,7 @@ constexpr ElementType kTypes[] = {
     {TensorProto::FLOAT8E8M0, "f8e8m0"},
 };
 
-// The name of a group of types.
+// A group of element types and its name on the page.
 struct TypeGroup {
   std::string_view name;
   std::vector<std::string_view> members;
@@ -70,7 +70,7 @@ const std::vector<TypeGroup>& Groups() {
   return *kGroups;
 }
 
-// Operators that cannot be tried by a node with plain operands, with their
+// The operators that cannot be tried by a node with plain operands, with their
 // types in words.
 struct InWords {
   std::string_view domain;

@@ -18,16 +18,17 @@ using onnx::GraphProto;
 using onnx::NodeProto;
 using onnx::TensorProto;
 
-// `operands` are separated by spaces: T[2,3] is an input of the probed type,
-// S[2,3] a sequence of such tensors, M[] a map from i64 to them, f32[4] an
-// input of a fixed type, i64[2]=0,1 a constant, - an operand that is left out.
-// `attributes`: axis=1, perm=1,0 (axes=1, for one), alpha=0.5, mode:linear.
+// A recipe for an operator's node. `operands` are separated by spaces: T[2,3]
+// is an input of the probed type, S[2,3] a sequence of such tensors, M[] a map
+// from i64 to them, f32[4] an input of a fixed type, i64[2]=0,1 a constant, -
+// an operand that is left out. `attributes`: axis=1, perm=1,0 (axes=1, for
+// one), alpha=0.5, mode:linear.
 struct Recipe {
   std::string_view domain;
   std::string_view name;
   std::string_view operands;
   std::string_view attributes = "";
-  int opset = 0;  // 0: the newest opset
+  int opset = 0;  // opset of the node; 0: the newest
   int outputs = 1;
 };
 

@@ -11,12 +11,12 @@
 namespace ember::tests {
 
 struct PublishedOperator {
-  std::string_view domain;  // "" is ai.onnx
+  std::string_view domain;  // domain of the operator; "" is ai.onnx
   std::string_view name;
   int since;
 };
 
-// Sorted by domain, then by name.
+// Returns the operators, sorted by domain, then by name.
 std::span<const PublishedOperator> PublishedOperators();
 
 }  // namespace ember::tests

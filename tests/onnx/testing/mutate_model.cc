@@ -38,10 +38,12 @@ constexpr float kFloats[] = {0,
                              std::numeric_limits<float>::infinity(),
                              std::numeric_limits<float>::quiet_NaN()};
 
-// Graphs that nest deeper than this are left as they are.
+// Largest depth of nested graphs that are changed. Deeper ones are left as they
+// are.
 constexpr int kMaxDepth = 12;
 
-// Makes one change. Its pointers into the model are only valid for one.
+// Makes one change of a model. Its pointers into the model are valid only for
+// that change.
 class Mutator {
  public:
   Mutator(ModelProto& model, std::mt19937_64& random)
@@ -102,7 +104,7 @@ class Mutator {
     if (kind == 1) return static_cast<int64_t>(Below(5));
     return kIntegers[Below(std::size(kIntegers))];
   }
-  // Returns an integer near the old one, or any other.
+  // Returns a random integer near the old one, or any other.
   int64_t Integer(int64_t old) {
     const auto bits = static_cast<uint64_t>(old);
     switch (Below(4)) {
@@ -288,7 +290,7 @@ class Mutator {
         return;
       case 5:
         return MakeExternal(*tensor);
-      case 6: {  // a shorter or longer vector, with elements that fit
+      case 6: {  // makes a shorter or longer vector, with elements that fit
         if (rank != 1 || tensor->raw_data().empty()) return;
         const int64_t dim = tensor->dims(0);
         const size_t size = tensor->raw_data().size();
@@ -346,7 +348,7 @@ class Mutator {
     ValueInfoProto* info = Pick(infos_);
     if (info == nullptr) return;
     if (Below(12) == 0) return info->set_name(Name());
-    if (Below(12) == 0) {  // a sequence or an optional of the former type
+    if (Below(12) == 0) {  // makes a sequence or an optional of the former type
       const TypeProto inner = info->type();
       TypeProto& type = *info->mutable_type();
       type.Clear();

@@ -1,5 +1,5 @@
-// The text of docs/tensorflow-coverage.md: every operator that the table knows,
-// and the reason why an operator is not supported. It is made from
+// Makes the text of docs/tensorflow-coverage.md: every operator that the table
+// knows, and the reason why an operator is not supported. It is made from
 // frontends/tensorflow/operator_table.h alone.
 #include "tests/coverage/coverage_page.h"
 

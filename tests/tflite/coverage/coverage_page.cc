@@ -1,6 +1,7 @@
-// The text of docs/tflite-coverage.md: every builtin operator of the format,
-// how its quantized operands are computed, and the reason why an operator is
-// not supported. It is made from frontends/tflite/operator_table.h alone.
+// Makes the text of docs/tflite-coverage.md: every builtin operator of the
+// format, how its quantized operands are computed, and the reason why an
+// operator is not supported. It is made from frontends/tflite/operator_table.h
+// alone.
 #include "tests/coverage/coverage_page.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The text of docs/torch-export-coverage.md, made from the tables.
+// Makes the text of docs/torch-export-coverage.md from the tables of operators.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>

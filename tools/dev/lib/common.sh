@@ -44,7 +44,7 @@ as_root() {
   fi
 }
 
-# Prints those of its arguments that are not installed.
+# Prints those of its arguments that are packages which are not installed.
 missing_packages() {
   command -v dpkg-query >/dev/null || die "this is no Debian; Ember builds on Debian 12 (bookworm)"
   local installed

@@ -4,8 +4,9 @@
 # The tests of features that Debian 12's Mesa lacks; CI runs them on the newer one.
 MATRIX_TESTS=(//jit/spirv:matrices_test //jit/spirv:nest_test //tests/nests:conformance_test_spirv //tests/cases:cases_test //hal/vulkan:all)
 
-# Results are not cached, because Bazel does not know what is installed in that folder. Tests run without a sandbox,
-# which would show them this machine's /usr. The first runs of large modules take longer under validation.
+# Flags of bazel test for the newer Mesa. Results are not cached, because Bazel does not know what
+# is installed in that folder. Tests run without a sandbox, which would show them this machine's
+# /usr. The first runs of large modules take longer under validation.
 LAVAPIPE_FLAGS=(
   --cache_test_results=no --strategy=TestRunner=local
   --test_env=EMBER_LAVAPIPE_ROOT --test_env=EMBER_VULKAN_VALIDATION
@@ -18,8 +19,8 @@ name_lavapipe() {
   export EMBER_VULKAN_VALIDATION="${EMBER_VULKAN_VALIDATION-1}"
 }
 
-# Makes that folder if it is missing, within a number of seconds (0 means no limit), and checks that commands run in
-# it. If that fails, the last line of the output says why.
+# Makes the folder of the newer Mesa if it is missing, within a number of seconds (0 means no
+# limit), and checks that commands run in it. If that fails, the last line of the output says why.
 need_lavapipe() {
   local status=0
   [[ -e "$EMBER_LAVAPIPE_ROOT/.complete" ]] || ((EUID != 0)) || install_packages debootstrap

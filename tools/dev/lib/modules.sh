@@ -1,8 +1,8 @@
 # The modules that ./dev mutate and ./dev soak run.
 # shellcheck shell=bash
 
-# Small ones of the corpus, with open dims, control flow, sequences, strings, quantised operators, 16-bit
-# floats, library calls and dims that data decides.
+# Small models of the corpus, with open dims, control flow, sequences, strings, quantised operators,
+# 16-bit floats, library calls and dims that data decides.
 MUTATED_MODELS=(
   CNTK_test_LSTM.tanh.bidirectional_model LabelEncoder conv_qdq_s8s8 crop_and_resize
   dynamic_quantize_matmul_int8 gpt2_megatron identity_string js_node_test_testdata_test_types_string
@@ -13,7 +13,8 @@ MUTATED_MODELS=(
   transform_fusion_simplified_layer_norm_with_casts transform_qdq_conv transform_scan9_sum
 )
 
-# Sets CONFIG, ARGS and MODULES from arguments; without modules, those models are compiled.
+# Sets CONFIG, ARGS and MODULES from arguments. If no modules are given, the models above are
+# compiled.
 split_module_arguments() {
   local arg name bin
   CONFIG=() ARGS=() MODULES=()

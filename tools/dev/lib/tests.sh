@@ -8,7 +8,7 @@ TEST_RUNS=()
 bazel_tests() {
   local where="$1" events flags=(--keep_going) status=0
   shift
-  # A log file does not need a progress line every second.
+  # In CI no progress lines are printed: a log file does not need a line every second.
   [[ -z "${CI:-}" ]] || flags+=(--color=no --curses=no --show_progress_rate_limit=20)
   events="$(mktemp)"
   bazel test "${flags[@]}" --build_event_json_file="$events" "$@" || status=$?

@@ -20,8 +20,8 @@ namespace ember::tools {
 
 class FaultyKernel final : public vm::HostKernel {
  public:
-  // True for calls that must be corrupted. It is called before the kernel runs,
-  // as the kernel may overwrite its operands.
+  // Returns true for calls whose results must be corrupted. It is called before
+  // the kernel runs, as the kernel may overwrite its operands.
   using Applies = std::function<bool(const vm::KernelCall&)>;
   using Spoil = std::function<void(const vm::KernelCall&)>;
 

@@ -15,7 +15,7 @@ namespace ember::tools {
 
 class InterpretingKernel : public vm::HostKernel {
  public:
-  // The dispatch must outlive the kernel.
+  // Makes a kernel of the tier. The dispatch must outlive the kernel.
   InterpretingKernel(const tensor::Dispatch& dispatch, int tier)
       : dispatch_(dispatch), tier_(tier) {}
   int tier() const override { return tier_; }
@@ -30,7 +30,8 @@ class InterpretingKernel : public vm::HostKernel {
   const int tier_;
 };
 
-// y = relu(x * w + b). The second dispatch computes in place.
+// A module that computes y = relu(x * w + b). The second dispatch computes in
+// place.
 inline constexpr std::string_view kGemmReluModule = R"(
 module "by hand" from "gemm and relu"
 constant w: f32[3, 2] = [1, -2, 0.5, 4, -1, 0.25]

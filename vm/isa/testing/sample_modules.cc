@@ -69,8 +69,8 @@ program main("x:0": f32[2, 3]) -> ("z:0": f32[2, 2]) {
 }
 )";
 
-// Every integer instruction, library calls, results of computed shape, control
-// flow.
+// Uses every integer instruction, library calls, results of computed shape, and
+// control flow.
 constexpr std::string_view kShapes = R"(
 module "by hand" from "shapes"
 constant k: i64[2] = [2, 7]
@@ -198,7 +198,7 @@ program constants() -> (c: f32[2]) {
 }
 )";
 
-// Every string function, and logical types.
+// Uses every string function, and logical types.
 constexpr std::string_view kStrings = R"(
 module "by hand" from "strings"
 strings ["", "[a-z]+", ", ", "\xff"]

@@ -23,7 +23,8 @@ class FakeBuffer final : public hal::Buffer {
         bytes_(bytes),
         device_(device) {}
   ~FakeBuffer() override {
-    // Overwrites the memory, so that a later use of it is noticed.
+    // Overwrites the memory when it is freed, so that a later use of it is
+    // noticed.
     std::memset(bytes_, 0xdd, static_cast<size_t>(size()));
     std::free(bytes_);
     device_.live_bytes_ -= size();
@@ -154,7 +155,7 @@ class FakeKernel final : public RecordedKernel {
     std::vector<uint8_t*> pointers;
     for (size_t i = 0; i < ranges.size(); ++i) {
       if (IsPacked(i)) {
-        // Aligned as tier 0 requires it.
+        // The copy is aligned as tier 0 requires.
         const std::span<const uint8_t> data = request_.constant_data[i];
         std::vector<uint8_t>& copy =
             recording->packed.emplace_back(data.size() + kAlignment);
@@ -174,7 +175,8 @@ class FakeKernel final : public RecordedKernel {
         return InvalidArgumentError("fake kernel: buffer too small");
     }
     if (refuses_) {
-      list.Call([] { std::abort(); });  // the list contains a part of a call
+      // a command that must never run: the list contains a part of a call
+      list.Call([] { std::abort(); });
       return UnimplementedError("fake kernel: these shapes");
     }
     list.Call([ranges, pointers, recording = recording.get()] {

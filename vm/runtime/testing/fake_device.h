@@ -31,7 +31,8 @@ namespace ember::vm {
 
 struct FakeDeviceOptions {
   hal::DeviceLimits limits = {.shares_memory = false};
-  int64_t memory_limit = 0;  // 0: none
+  // largest number of bytes of device memory; 0: no limit
+  int64_t memory_limit = 0;
 };
 
 class FakeDevice final : public hal::Device {
@@ -68,15 +69,15 @@ class FakeDevice final : public hal::Device {
 };
 
 struct FakeProviderOptions {
-  // Dispatches that are declined, by name.
+  // Names of dispatches that the provider declines.
   std::set<std::string> declined;
-  // Dispatches whose kernels cannot be recorded (Unimplemented).
+  // Names of dispatches whose kernels cannot be recorded (Unimplemented).
   std::set<std::string> unrecordable;
   // True: kernels keep their constant inputs and do not use those of the call.
   bool packs_constants = false;
 };
 
-// Makes kernels for FakeDevices within the request.
+// Makes kernels for FakeDevices before the request returns.
 class FakeProvider final : public KernelProvider {
  public:
   explicit FakeProvider(FakeProviderOptions options)
@@ -85,7 +86,7 @@ class FakeProvider final : public KernelProvider {
                      std::shared_ptr<KernelSlot> slot) override;
 
   int64_t requests() const { return requests_; }
-  // Number of calls of RecordedKernel::Record.
+  // Returns the number of calls of RecordedKernel::Record.
   int64_t records() const { return *records_; }
 
  private:
@@ -94,7 +95,7 @@ class FakeProvider final : public KernelProvider {
   const std::shared_ptr<int64_t> records_ = std::make_shared<int64_t>(0);
 };
 
-// A kernel of the dispatch, for tests without sessions.
+// Returns a kernel of the dispatch, for tests without sessions.
 std::unique_ptr<Kernel> NewFakeKernel(const tensor::Dispatch& dispatch);
 
 }  // namespace ember::vm
