@@ -58,7 +58,7 @@ inline double Clamped(int64_t value, DType type, int64_t low = -32768) {
 }
 
 // Random operands, from one seed.
-class RandomInteger {
+class RandomOperands {
  public:
   std::vector<double> Integers(size_t count, int low, int high) {
     std::uniform_int_distribution<int> draw(low, high);

@@ -57,7 +57,7 @@ class Draw {
   }
 
  private:
-  RandomInteger random_;
+  RandomOperands random_;
 };
 
 Numbers NumbersOf(const Quantized& x, std::vector<int64_t> dims) {

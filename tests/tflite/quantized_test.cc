@@ -27,7 +27,7 @@ void ExpectExactly(const StatusOr<std::vector<Numbers>>& results,
 // The convolution is of [1, 4, 4, 3] by 3x3 with SAME padding and stride 2; it
 // has 5 channels, each with its own scale.
 TEST(Quantized, ConvolutionPerChannel) {
-  RandomInteger random;
+  RandomOperands random;
   for (int round = 0; round < 20; ++round) {
     const auto x = random.Integers(48, -128, 127);
     const auto w = random.Integers(5 * 9 * 3, -127, 127);
@@ -74,7 +74,7 @@ TEST(Quantized, ConvolutionPerChannel) {
 }
 
 TEST(Quantized, DepthwisePerChannel) {
-  RandomInteger random;
+  RandomOperands random;
   for (int round = 0; round < 10; ++round) {
     const auto x = random.Integers(3 * 3 * 2, -128, 127);
     const auto w = random.Integers(3 * 3 * 4, -127, 127);
@@ -104,7 +104,7 @@ TEST(Quantized, DepthwisePerChannel) {
 
 // The weights are unsigned bytes, which have a zero point, too.
 TEST(Quantized, FullyConnected) {
-  RandomInteger random;
+  RandomOperands random;
   for (int round = 0; round < 20; ++round) {
     const auto x = random.Integers(8, 0, 255), w = random.Integers(12, 0, 255);
     const auto bias = random.Integers(3, -5000, 5000);
@@ -153,7 +153,7 @@ TEST(Quantized, HalfwayCases) {
 }
 
 TEST(Quantized, AddAndSubtract) {
-  RandomInteger random;
+  RandomOperands random;
   for (int round = 0; round < 40; ++round) {
     const bool adds = round % 2 == 0;
     const bool wide = round % 4 >= 2;
@@ -189,7 +189,7 @@ TEST(Quantized, AddAndSubtract) {
 }
 
 TEST(Quantized, Multiply) {
-  RandomInteger random;
+  RandomOperands random;
   for (int round = 0; round < 10; ++round) {
     const auto a = random.Integers(64, -128, 127),
                b = random.Integers(64, -128, 127);
@@ -240,7 +240,7 @@ TEST(Quantized, Quantize) {
   back.Input({DType::kI8, {3}, {-128, 1, 127}}, {0.5f, 1})
       .Output(DType::kF32, {3});
   ExpectExactly(back.Run(), F32({3}, {-64.5, 0, 63}));
-  RandomInteger random;
+  RandomOperands random;
   const auto stored = random.Integers(100, -128, 127);
   const Scale from{0.37f, 3}, to{0.11f, -20};
   OneOperator again(Code::QUANTIZE);
@@ -305,7 +305,7 @@ TEST(Quantized, Activations) {
 // Sums of 16-bit activations and 8-bit weights have 64-bit biases, and are
 // rounded once, by a multiplier of 15 bits.
 TEST(Quantized, SixteenBits) {
-  RandomInteger random;
+  RandomOperands random;
   const auto x = random.Integers(8, -32768, 32767),
              w = random.Integers(8, -127, 127);
   const Scale in{0.0001f, 0}, weights{0.01f, 0}, out{0.0007f, 0};
