@@ -30,8 +30,8 @@ class StoreEmitter {
   void Emit(const std::vector<loops::Store>& stores);
 
  private:
-  // A store whose operands are computed. In a vector loop a text may be that of
-  // an element of an array of lanes.
+  // A store and the C expressions of its operands. In a vector loop such an
+  // expression may be an element of an array of lanes.
   struct Pending {
     const loops::Store* store = nullptr;
     std::string position;

@@ -213,7 +213,8 @@ TEST(WarpRolesTest, TurnsMayBeAsManyAsTheCallBrings) {
   parts.turns = "N";
   parts.verifies = false;
   parts.in_loop.replace(0, std::string("if k + 2 < 8").size(), "if k + 2 < N");
-  // The loop may have no iteration at all.
+  // If N is 0, the loop has no iteration, but copies begin before the loop: so
+  // warps get no roles.
   EXPECT_FALSE(HasRoles(parts));
   parts.before = "if 0 < N {\n" + CopyA("0", "0") + CopyB("0", "0") +
                  "}\nawait 1\nif 1 < N {\n" + CopyA("1", "64") +

@@ -17,7 +17,8 @@ bool KeepsType(const Instruction& instruction) {
     case Opcode::kTruncate:
       return true;
     default:
-      return instruction.is_raw;  // these are min and max
+      // the raw instructions of narrow floats are min and max
+      return instruction.is_raw;
   }
 }
 

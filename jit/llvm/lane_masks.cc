@@ -91,7 +91,8 @@ void LaneMasks::AddBelow(const LinearIndex& index, Value* bound, LaneSet& set) {
                         : high;
     return;
   }
-  // The condition holds in lanes above rest - bound.
+  // If the index is rest - lane, the condition index < bound holds in lanes
+  // above rest - bound.
   Value* low = ClampedDifference(b_.CreateAdd(rest, b_.getInt64(1)), bound);
   set.low = set.low
                 ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, set.low, low)
@@ -102,14 +103,16 @@ void LaneMasks::AddNotBelow(const LinearIndex& index, Value* bound,
                             LaneSet& set) {
   Value* rest = linearizer_.Rest(index).value;
   if (index.lane_constant == 1) {
-    // The condition holds in lanes from bound - rest on.
+    // If the index is rest + lane, the condition index >= bound holds in lanes
+    // from bound - rest on.
     Value* low = ClampedDifference(bound, rest);
     set.low =
         set.low ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, set.low, low)
                 : low;
     return;
   }
-  // The condition holds in lanes up to rest - bound.
+  // If the index is rest - lane, the condition index >= bound holds in lanes up
+  // to rest - bound.
   Value* high = ClampedDifference(b_.CreateAdd(rest, b_.getInt64(1)), bound);
   set.high =
       set.high ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, set.high, high)

@@ -28,8 +28,8 @@ TEST(CpuModelTest, WhatIsMissingOrNoNumberIsTheDefault) {
     EXPECT_EQ(cpu.l1_bytes, CpuModel().l1_bytes) << target;
     EXPECT_EQ(cpu.cores, CpuModel().cores) << target;
   }
-  // A feature whose name is part of a longer feature's name is not found in
-  // that.
+  // A feature is not found if its name is only a part of a longer feature's
+  // name.
   EXPECT_FALSE(CpuModel::Of("x86_64-linux+fma4").has_fma);
 }
 

@@ -111,7 +111,8 @@ class Reader {
       const bool is_of_turn = pool_[extent].first_axis != UINT64_MAX;
       if (!is_of_turn) return Make(Opcode::kSubtract, extent, pool_.Integer(1));
     }
-    // A digit of a fused loop, for example, has a known range.
+    // Largest value of a term whose range is known, for example of a digit of a
+    // fused loop.
     const auto& range = pool_[term].range;
     if (range.low < 0 || range.high > kLargestDigit) return std::nullopt;
     return pool_.Integer(range.high);

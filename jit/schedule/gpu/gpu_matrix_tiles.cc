@@ -19,8 +19,8 @@ namespace {
 using tensor::Node;
 using tensor::Opcode;
 
-// Costs are in multiply-adds of an invocation, as in gpu_costs.h. This is the
-// cost of waiting for a slice that is not in registers yet.
+// Cost of waiting for a slice that is not in registers yet, in multiply-adds of
+// an invocation, as all costs here and in gpu_costs.h.
 constexpr double kWait = 64;
 // Largest ratio of padded to real sizes: emptier matrices do not pay.
 constexpr double kMaxPadding = 2.5;

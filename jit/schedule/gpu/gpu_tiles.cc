@@ -240,8 +240,8 @@ class GpuTileChooser {
       if (fits(slice, 1)) return true;
     }
     if (!product_.dots) return false;
-    // Dot loops must have whole words: tries other slices, or else reads
-    // operands without slices.
+    // Dot loops need slices that are whole words: tries other slices, or else
+    // reads operands without slices.
     tile.slice = 0;
     for (int64_t slice = 5; slice < 32; ++slice) {
       if (is_whole(slice) && fits(slice, 1)) tile.slice = slice;

@@ -27,7 +27,8 @@ void KeepRegions(const Computation& computation, int stage,
     buffer.extents.clear();
     RegionStorage& kept = storage[store.buffer].emplace();
     kept.invocation = invocation;
-    // The first index is the invocation: the others compute their own elements
+    // The first index of a buffer that each invocation has for itself is the
+    // invocation's number, because other invocations compute their own elements
     // at the same time.
     if (invocation)
       buffer.extents.push_back(nest.pool[*invocation].operands[0]);

@@ -94,7 +94,8 @@ class MatrixLines {
                        std::to_string(extents[d]) + " -> " + outer[d] + " " +
                        inner[d]);
     }
-    // The loop over the sum's steps is around the subgroups, or within them.
+    // Chooses if the loop over the sum's steps is around the loop over
+    // subgroups, or within it.
     const bool is_around = !choices_.Chance(4);
     Three order = {outer[0], outer[2], outer[1]};
     if (is_around) std::swap(order[0], order[1]);
