@@ -18,21 +18,24 @@
 
 namespace ember {
 
-// Rows (name, text, C++ storage type, bits, kind). clang-format off
-#define EMBER_FOR_EACH_DTYPE(row)                                              \
-  row(Bool, "bool", uint8_t, 8, Bool) row(I8, "i8", int8_t, 8, Signed) row(    \
-      I16, "i16", int16_t, 16, Signed) row(I32, "i32", int32_t, 32, Signed)    \
-      row(I64, "i64", int64_t, 64, Signed) row(U8, "u8", uint8_t, 8, Unsigned) \
-          row(U16, "u16", uint16_t, 16, Unsigned)                              \
-              row(U32, "u32", uint32_t, 32, Unsigned)                          \
-                  row(U64, "u64", uint64_t, 64, Unsigned)                      \
-                      row(F16, "f16", Float16, 16, Float)                      \
-                          row(BF16, "bf16", BFloat16, 16, Float)               \
-                              row(F32, "f32", float, 32, Float)                \
-                                  row(F64, "f64", double, 64, Float)           \
-                                      row(F8E4M3FN, "f8e4m3fn", Float8E4M3FN,  \
-                                          8, Float) row(F8E5M2, "f8e5m2",      \
-                                                        Float8E5M2, 8, Float)
+// Rows: (name, text, C++ storage type, bits, kind).
+// clang-format off
+#define EMBER_FOR_EACH_DTYPE(row) \
+  row(Bool, "bool", uint8_t, 8, Bool) \
+  row(I8, "i8", int8_t, 8, Signed) \
+  row(I16, "i16", int16_t, 16, Signed) \
+  row(I32, "i32", int32_t, 32, Signed) \
+  row(I64, "i64", int64_t, 64, Signed) \
+  row(U8, "u8", uint8_t, 8, Unsigned) \
+  row(U16, "u16", uint16_t, 16, Unsigned) \
+  row(U32, "u32", uint32_t, 32, Unsigned) \
+  row(U64, "u64", uint64_t, 64, Unsigned) \
+  row(F16, "f16", Float16, 16, Float) \
+  row(BF16, "bf16", BFloat16, 16, Float) \
+  row(F32, "f32", float, 32, Float) \
+  row(F64, "f64", double, 64, Float) \
+  row(F8E4M3FN, "f8e4m3fn", Float8E4M3FN, 8, Float) \
+  row(F8E5M2, "f8e5m2", Float8E5M2, 8, Float)
 // clang-format on
 
 enum class DType : uint8_t {
@@ -87,22 +90,20 @@ constexpr bool IsNarrowFloat(DType type) {
 }
 std::optional<DType> DTypeFromName(std::string_view name);
 
-// An f16. These narrow float types are only storage. Arithmetic is done in
-// float and rounded (to nearest even).
+// Storage of the narrow float types. Arithmetic is done in float and rounded
+// (to nearest even).
 struct Float16 {
   uint16_t bits = 0;
 };
 struct BFloat16 {
   uint16_t bits = 0;
 };
-// A float of 8 bits: 4 bits of exponent, 3 of mantissa. Finite values ("F") up
-// to 448 and one NaN ("N") of either sign, no infinity: a value that would
-// round to more than 448 becomes NaN.
+// 4 bits of exponent, 3 of mantissa. Finite values ("F") up to 448 and one NaN
+// ("N") of either sign, no infinity: what rounds to more than 448 becomes NaN.
 struct Float8E4M3FN {
   uint8_t bits = 0;
 };
-// A float of 8 bits that is the upper half of a Float16: 5 bits of exponent, 2
-// of mantissa, infinities.
+// The upper half of a Float16: 5 bits of exponent, 2 of mantissa, infinities.
 struct Float8E5M2 {
   uint8_t bits = 0;
 };
@@ -116,7 +117,7 @@ float ToFloat(BFloat16 value);
 float ToFloat(Float8E4M3FN value);
 float ToFloat(Float8E5M2 value);
 
-// Converts to a narrow float type. It rounds once, also from double, where
+// Converts to a narrow float type. Rounds once, also from double, where
 // rounding through float would round twice. A value that is too large becomes
 // infinity, or NaN if the type has no infinity. A NaN stays a NaN of its sign.
 //

@@ -20,157 +20,94 @@
 
 namespace ember::tensor {
 
-// Rows of structural instructions: (name, text, doc). clang-format off
-#define EMBER_FOR_EACH_STRUCTURAL_INSTRUCTION(row)                             \
-  row(Constant, "constant",                                                    \
-      "A constant of any type; the bits are the immediate.")                   \
-      row(Parameter, "parameter",                                              \
-          "Scalar parameter number `immediate` of the dispatch, i64.")         \
-          row(Axis, "axis",                                                    \
-              "Current index along axis `immediate` of the stage, i64.")       \
-              row(Accumulator, "accumulator",                                  \
-                  "Fold bodies only: accumulator `immediate`.")                \
-                  row(Element, "element",                                      \
-                      "Fold bodies only: incoming element value `immediate`.") \
-                      row(Load, "load",                                        \
-                          "Element of buffer `a` at the index operands; must " \
-                          "be within its extents.")                            \
-                          row(Pad, "pad",                                      \
-                              "Element of buffer `a` at the index operands, "  \
-                              "or `c` if any is outside.")                     \
-                              row(Select, "select",                            \
-                                  "select(a, b, c): b where the bool a is "    \
-                                  "true, else c.")                             \
-                                  row(Cast, "cast",                            \
-                                      "Converts a to the result type: floats " \
-                                      "round to nearest even, float to "       \
-                                      "integer truncates toward zero and "     \
-                                      "saturates (NaN gives 0), integers "     \
-                                      "wrap, to bool is != 0.")                \
-                                      row(Bitcast, "bitcast",                  \
-                                          "The bits of a as another type of "  \
-                                          "the same width.")
+// Structural rows: (name, text, doc).
+// clang-format off
+#define EMBER_FOR_EACH_STRUCTURAL_INSTRUCTION(row) \
+  row(Constant, "constant", "A constant of any type; the bits are the immediate.") \
+  row(Parameter, "parameter", "Scalar parameter number `immediate` of the dispatch, i64.") \
+  row(Axis, "axis", "Current index along axis `immediate` of the stage, i64.") \
+  row(Accumulator, "accumulator", "Fold bodies only: accumulator `immediate`.") \
+  row(Element, "element", "Fold bodies only: incoming element value `immediate`.") \
+  row(Load, "load", "Element of buffer `a` at the index operands; must be within its extents.") \
+  row(Pad, "pad", "Element of buffer `a` at the index operands, or `c` if any is outside.") \
+  row(Select, "select", "select(a, b, c): b where the bool a is true, else c.") \
+  row(Cast, "cast", "Converts a to the result type: floats round to nearest even, float to " \
+      "integer truncates toward zero and saturates (NaN gives 0), integers wrap, to bool is != 0.") \
+  row(Bitcast, "bitcast", "The bits of a as another type of the same width.")
 // clang-format on
 
-// Rows of unary arithmetic, result type = operand type: (name, text, operand
-// kinds, doc). clang-format off
-#define EMBER_FOR_EACH_UNARY_INSTRUCTION(row)                                 \
-  row(Negate, "neg", kNumeric, "-a, wrapping for integers.") row(             \
-      Absolute, "abs", kNumeric,                                              \
-      "|a|, wrapping for the smallest signed value.")                         \
-      row(Sign, "sign", kNumeric, "-1, 0 or 1; NaN stays NaN.") row(          \
-          Not, "not", kBoolOrInteger,                                         \
-          "Logical for bool, bitwise for integers.") row(Floor, "floor",      \
-                                                         kFloatOnly,          \
-                                                         "Largest integer "   \
-                                                         "not above a.")      \
-          row(Ceil, "ceil", kFloatOnly, "Smallest integer not below a.") row( \
-              Round, "round", kFloatOnly,                                     \
-              "Nearest integer, ties to even.") row(Truncate, "trunc",        \
-                                                    kFloatOnly,               \
-                                                    "Integer part, toward "   \
-                                                    "zero.")                  \
-              row(Sqrt, "sqrt", kFloatOnly,                                   \
-                  "Square root, correctly rounded.") row(Exp, "exp",          \
-                                                         kFloatOnly,          \
-                                                         "e to the a.")       \
-                  row(Log, "log", kFloatOnly, "Natural logarithm.") row(      \
-                      Log1p, "log1p", kFloatOnly,                             \
-                      "log(1 + a), accurate near 0.") row(Expm1, "expm1",     \
-                                                          kFloatOnly,         \
-                                                          "exp(a) - 1, "      \
-                                                          "accurate near 0.") \
-                      row(Sin, "sin", kFloatOnly, "Sine, radians.") row(      \
-                          Cos, "cos", kFloatOnly,                             \
-                          "Cosine, radians.") row(Tan, "tan", kFloatOnly,     \
-                                                  "Tangent, radians.")        \
-                          row(Asin, "asin", kFloatOnly, "Arc sine.") row(     \
-                              Acos, "acos", kFloatOnly, "Arc cosine.")        \
-                              row(Atan, "atan", kFloatOnly,                   \
-                                  "Arc tangent.") row(Sinh, "sinh",           \
-                                                      kFloatOnly,             \
-                                                      "Hyperbolic sine.")     \
-                                  row(Cosh, "cosh", kFloatOnly,               \
-                                      "Hyperbolic cosine.") row(Tanh, "tanh", \
-                                                                kFloatOnly,   \
-                                                                "Hyperbolic " \
-                                                                "tangent.")   \
-                                      row(Asinh, "asinh", kFloatOnly,         \
-                                          "Inverse hyperbolic sine.")         \
-                                          row(Acosh, "acosh", kFloatOnly,     \
-                                              "Inverse hyperbolic cosine.")   \
-                                              row(Atanh, "atanh", kFloatOnly, \
-                                                  "Inverse hyperbolic "       \
-                                                  "tangent.")                 \
-                                                  row(Erf, "erf", kFloatOnly, \
-                                                      "Gauss error function.")
+// Unary arithmetic, result type = operand type: (name, text, operand kinds,
+// doc).
+// clang-format off
+#define EMBER_FOR_EACH_UNARY_INSTRUCTION(row) \
+  row(Negate, "neg", kNumeric, "-a, wrapping for integers.") \
+  row(Absolute, "abs", kNumeric, "|a|, wrapping for the smallest signed value.") \
+  row(Sign, "sign", kNumeric, "-1, 0 or 1; NaN stays NaN.") \
+  row(Not, "not", kBoolOrInteger, "Logical for bool, bitwise for integers.") \
+  row(Floor, "floor", kFloatOnly, "Largest integer not above a.") \
+  row(Ceil, "ceil", kFloatOnly, "Smallest integer not below a.") \
+  row(Round, "round", kFloatOnly, "Nearest integer, ties to even.") \
+  row(Truncate, "trunc", kFloatOnly, "Integer part, toward zero.") \
+  row(Sqrt, "sqrt", kFloatOnly, "Square root, correctly rounded.") \
+  row(Exp, "exp", kFloatOnly, "e to the a.") \
+  row(Log, "log", kFloatOnly, "Natural logarithm.") \
+  row(Log1p, "log1p", kFloatOnly, "log(1 + a), accurate near 0.") \
+  row(Expm1, "expm1", kFloatOnly, "exp(a) - 1, accurate near 0.") \
+  row(Sin, "sin", kFloatOnly, "Sine, radians.") \
+  row(Cos, "cos", kFloatOnly, "Cosine, radians.") \
+  row(Tan, "tan", kFloatOnly, "Tangent, radians.") \
+  row(Asin, "asin", kFloatOnly, "Arc sine.") \
+  row(Acos, "acos", kFloatOnly, "Arc cosine.") \
+  row(Atan, "atan", kFloatOnly, "Arc tangent.") \
+  row(Sinh, "sinh", kFloatOnly, "Hyperbolic sine.") \
+  row(Cosh, "cosh", kFloatOnly, "Hyperbolic cosine.") \
+  row(Tanh, "tanh", kFloatOnly, "Hyperbolic tangent.") \
+  row(Asinh, "asinh", kFloatOnly, "Inverse hyperbolic sine.") \
+  row(Acosh, "acosh", kFloatOnly, "Inverse hyperbolic cosine.") \
+  row(Atanh, "atanh", kFloatOnly, "Inverse hyperbolic tangent.") \
+  row(Erf, "erf", kFloatOnly, "Gauss error function.")
 // clang-format on
 
-// Rows of float classification, result bool: (name, text, operand kinds, doc).
+// Float classification, result bool: (name, text, operand kinds, doc).
 // clang-format off
 #define EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(row) \
   row(IsNan, "is_nan", kFloatOnly, "True for NaN.") \
   row(IsInfinite, "is_inf", kFloatOnly, "True for +inf and -inf.")
 // clang-format on
 
-// Rows of binary arithmetic, both operands and result of one type: (name, text,
-// Infix or Prefix, operand kinds, doc). clang-format off
-#define EMBER_FOR_EACH_BINARY_INSTRUCTION(row)                                 \
-  row(Add, "+", Infix, kNumeric, "Sum, wrapping for integers.") row(           \
-      Subtract, "-", Infix, kNumeric,                                          \
-      "Difference, wrapping for integers.") row(Multiply, "*", Infix,          \
-                                                kNumeric,                      \
-                                                "Product, wrapping for "       \
-                                                "integers.")                   \
-      row(Divide, "/", Infix, kNumeric,                                        \
-          "Quotient; integers truncate toward zero, x / 0 is 0 and "           \
-          "the smallest signed value / -1 wraps.") row(FloorDivide,            \
-                                                       "floordiv", Prefix,     \
-                                                       kIntegerOnly,           \
-                                                       "Quotient rounded "     \
-                                                       "down; x / 0 is 0.")    \
-          row(Modulo, "mod", Prefix, kNumeric,                                 \
-              "Remainder with the divisor's sign (floor); integer x mod 0 is " \
-              "0.") row(Remainder, "rem", Prefix, kNumeric,                    \
-                        "Remainder with the dividend's sign (C fmod, %); "     \
-                        "integer x rem 0 is 0.") row(Power, "pow", Prefix,     \
-                                                     kNumeric,                 \
-                                                     "a to the b; integer "    \
-                                                     "powers wrap, negative "  \
-                                                     "integer exponents "      \
-                                                     "give the truncated "     \
-                                                     "quotient 1 / a^|b|.")    \
-              row(Minimum, "min", Prefix, kAny,                                \
-                  "Smaller of a and b; NaN if either is NaN.")                 \
-                  row(Maximum, "max", Prefix, kAny,                            \
-                      "Larger of a and b; NaN if either is NaN.")              \
-                      row(Atan2, "atan2", Prefix, kFloatOnly,                  \
-                          "Angle of the point (b, a).")                        \
-                          row(And, "and", Prefix, kBoolOrInteger,              \
-                              "Logical for bool, bitwise for integers.")       \
-                              row(Or, "or", Prefix, kBoolOrInteger,            \
-                                  "Logical for bool, bitwise for integers.")   \
-                                  row(Xor, "xor", Prefix, kBoolOrInteger,      \
-                                      "Logical for bool, bitwise for "         \
-                                      "integers.") row(ShiftLeft, "shl",       \
-                                                       Prefix, kIntegerOnly,   \
-                                                       "a * 2^b; b outside "   \
-                                                       "0..bits-1 gives 0.")   \
-                                      row(ShiftRight, "shr", Prefix,           \
-                                          kIntegerOnly,                        \
-                                          "Arithmetic for signed, logical "    \
-                                          "for unsigned types; b outside "     \
-                                          "0..bits-1 gives 0 (or -1 for "      \
-                                          "negative a).")
+// Binary arithmetic, both operands and result of one type:
+// (name, text, Infix or Prefix, operand kinds, doc).
+// clang-format off
+#define EMBER_FOR_EACH_BINARY_INSTRUCTION(row) \
+  row(Add, "+", Infix, kNumeric, "Sum, wrapping for integers.") \
+  row(Subtract, "-", Infix, kNumeric, "Difference, wrapping for integers.") \
+  row(Multiply, "*", Infix, kNumeric, "Product, wrapping for integers.") \
+  row(Divide, "/", Infix, kNumeric, "Quotient; integers truncate toward zero, x / 0 is 0 and " \
+      "the smallest signed value / -1 wraps.") \
+  row(FloorDivide, "floordiv", Prefix, kIntegerOnly, "Quotient rounded down; x / 0 is 0.") \
+  row(Modulo, "mod", Prefix, kNumeric, "Remainder with the divisor's sign (floor); integer x mod 0 is 0.") \
+  row(Remainder, "rem", Prefix, kNumeric, "Remainder with the dividend's sign (C fmod, %); integer x rem 0 is 0.") \
+  row(Power, "pow", Prefix, kNumeric, "a to the b; integer powers wrap, negative integer exponents " \
+      "give the truncated quotient 1 / a^|b|.") \
+  row(Minimum, "min", Prefix, kAny, "Smaller of a and b; NaN if either is NaN.") \
+  row(Maximum, "max", Prefix, kAny, "Larger of a and b; NaN if either is NaN.") \
+  row(Atan2, "atan2", Prefix, kFloatOnly, "Angle of the point (b, a).") \
+  row(And, "and", Prefix, kBoolOrInteger, "Logical for bool, bitwise for integers.") \
+  row(Or, "or", Prefix, kBoolOrInteger, "Logical for bool, bitwise for integers.") \
+  row(Xor, "xor", Prefix, kBoolOrInteger, "Logical for bool, bitwise for integers.") \
+  row(ShiftLeft, "shl", Prefix, kIntegerOnly, "a * 2^b; b outside 0..bits-1 gives 0.") \
+  row(ShiftRight, "shr", Prefix, kIntegerOnly, "Arithmetic for signed, logical for unsigned types; b outside " \
+      "0..bits-1 gives 0 (or -1 for negative a).")
 // clang-format on
 
-// Rows of comparisons, operands of one type, result bool, false if either is
-// NaN (true for !=): (name, text, Infix, operand kinds, doc). clang-format off
-#define EMBER_FOR_EACH_COMPARE_INSTRUCTION(row)             \
-  row(Equal, "==", Infix, kAny, "a equals b.")              \
-      row(NotEqual, "!=", Infix, kAny, "a differs from b.") \
-          row(Less, "<", Infix, kAny, "a is below b.")      \
-              row(LessEqual, "<=", Infix, kAny, "a is not above b.")
+// Comparisons, operands of one type, result bool, false if either is NaN (true
+// for !=): (name, text, Infix, operand kinds, doc).
+// clang-format off
+#define EMBER_FOR_EACH_COMPARE_INSTRUCTION(row) \
+  row(Equal, "==", Infix, kAny, "a equals b.") \
+  row(NotEqual, "!=", Infix, kAny, "a differs from b.") \
+  row(Less, "<", Infix, kAny, "a is below b.") \
+  row(LessEqual, "<=", Infix, kAny, "a is not above b.")
 // clang-format on
 
 enum class Opcode : uint8_t {
@@ -217,8 +154,7 @@ struct InstructionRow {
   OperandKinds kinds;
 };
 
-// The table of all instructions. Its docs are for readers; an embedded runtime
-// may leave them out.
+// The docs are for readers; an embedded runtime may leave them out.
 inline constexpr InstructionRow kInstructionTable[] = {
 #define EMBER_ROW(name, text, doc) \
   {text, InstructionGroup::kStructural, Notation::Prefix, OperandKinds::kAny},
@@ -250,8 +186,8 @@ constexpr InstructionInfo InfoOf(Opcode opcode) {
   return {row.text, row.group, row.notation, row.kinds};
 }
 
-// Returns the number of register operands among Instruction::{a,b,c}. Load and
-// Pad keep their index registers in the dispatch's operand list instead
+// Number of register operands among Instruction::{a,b,c}. Load and Pad keep
+// their index registers in the dispatch's operand list instead
 // (tensor/dispatch.h).
 constexpr int RegisterOperandCount(Opcode opcode) {
   switch (InfoOf(opcode).group) {
