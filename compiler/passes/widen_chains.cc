@@ -40,8 +40,8 @@ bool IsArithmetic(const Operation& operation) {
           operation.name() != "bitcast");
 }
 
-// True if a change of an operand by its last bit may change the result by more
-// than about as much.
+// True if a change of an operand by its last bit may change the result by much
+// more than that.
 bool Jumps(const Operation& operation) {
   if (IsCast(operation)) {
     const DType to = operation.result()->dtype();
@@ -86,7 +86,7 @@ class Widener {
   }
 
  private:
-  // --- which values stay wide, from the end of the graph ---
+  // --- which values stay in f32, from the end of the graph ---
 
   void LookAt(const Operation& operation) {
     bool is_used = operation.record().trait == OperatorTrait::kProgram;
@@ -118,16 +118,18 @@ class Widener {
     return reader;
   }
 
-  // True if the operation reads a value that has not been rounded.
+  // True if the operation can read an operand that has not been rounded.
   bool Takes(const Operation& reader) const {
     if (IsView(reader)) return flowing_.contains(reader.result());
     if (!IsArithmetic(reader) || Jumps(reader)) return false;
-    // A cast to a wider type computes nothing: what reads its result counts.
+    // A cast to a wider type computes nothing, so the reader of its result
+    // decides.
     const bool widens = IsCast(reader) && !IsHalf(reader.result());
     return !widens || flowing_.contains(reader.result());
   }
 
-  // True if the value is a cast one that is cast at once.
+  // True if the model asks for the rounding of this value: the value is a float
+  // that has been cast, and its only reader is another cast.
   bool IsAskedFor(const Value* value) const {
     if (!IsCast(*value->producer()) ||
         !IsFloat(value->producer()->operand(0)->dtype()))
@@ -146,7 +148,7 @@ class Widener {
     return IsArithmetic(operation) && !IsAskedFor(result);
   }
 
-  // --- what is made, from the start of the graph ---
+  // --- new operations, from the start of the graph ---
 
   StatusOr<Value*> WideOperand(Value* operand) {
     if (!IsHalf(operand)) return operand;
@@ -199,9 +201,9 @@ class Widener {
   Graph& graph_;
   Rewriter rewriter_;
   std::set<const Operation*> used_;
-  std::set<const Value*> flowing_;  // read by one that takes them unrounded
+  std::set<const Value*> flowing_;  // their only reader takes them unrounded
   std::map<const Value*, Value*> wide_;  // the f32 value that replaces each
-  std::set<const Operation*> erased_;    // replaced
+  std::set<const Operation*> erased_;  // others replace them
 };
 
 }  // namespace
