@@ -5,14 +5,14 @@
 //       const std::string path,
 //       FileInside("models/bert", "weights.bin", "external data"));
 //
-// Caches of downloads keep all files in one folder, and give names by links
-// into it: `model`, the model's own file, then resolves into that folder, and
-// a part that resolves into it, too, is within the model's.
+// Caches of downloads keep all files in one folder, and their names are
+// symbolic links into it. So a file is also accepted if it is in the folder
+// that contains `model`, the model's own file, once links are resolved.
 //
-// Errors, one line whatever the location is: an absolute one or one with "..",
-// a file that a symbolic link leads out of the folders, something that is no
-// plain file. A hard link is the file itself: where another name of it lies
-// cannot be told. Thread-safe.
+// Errors are one line. Refused are an absolute location, one with "..", a
+// symbolic link to a place outside of these folders, and anything that is no
+// plain file. A hard link is accepted, as it cannot be distinguished from the
+// file's other names. Thread-safe.
 #ifndef EMBER_FRONTENDS_FILE_INSIDE_H_
 #define EMBER_FRONTENDS_FILE_INSIDE_H_
 

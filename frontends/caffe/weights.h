@@ -47,7 +47,7 @@ class Blob {
 
   std::vector<int64_t> dims_;
   int64_t count_ = 0;
-  // Of the file's numbers: f32, f64 or f16.
+  // Type of the file's numbers: f32, f64 or f16.
   DType dtype_ = DType::kF32;
   // Pieces of the packed numbers, usually one.
   std::vector<std::span<const uint8_t>> parts_;

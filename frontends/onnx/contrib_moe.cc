@@ -18,12 +18,13 @@
 namespace ember::onnx {
 namespace {
 
-// The tensors are those of one expert, or of all of them with a dim in front.
+// The tensors of a layer of one expert, or of all experts with a further dim
+// in front.
 struct Layer {
   Tensor weights;  // [results, operands], several to a byte if quantized
   Tensor bias;     // [results]
   Tensor scales;   // [results], or [results, blocks]; absent: not quantized
-  Tensor zeros;    // as scales, several to a byte along the last dim
+  Tensor zeros;    // like scales; several to a byte along the last dim
   static constexpr int kParts = 4;
   std::array<Tensor*, kParts> parts() {
     return {&weights, &bias, &scales, &zeros};
@@ -31,14 +32,16 @@ struct Layer {
 };
 
 struct Mixture {
-  // The layers of all experts. The third is absent where it gates nothing.
+  // The layers of all experts. The third layer is absent if nothing is gated.
   std::array<Layer, 3> layers;
   Tensor x;           // [tokens, hidden], in the type that is computed in
   Tensor gates;       // f32 [experts, tokens], 0 where the expert is not chosen
-  int64_t bits = 0;   // of a quantized weight; 0: not quantized
-  int64_t block = 0;  // weights of one scale; 0: all of a result
+  int64_t bits = 0;   // per quantized weight; 0: not quantized
+  int64_t block = 0;  // weights per scale; 0: one scale per result
   std::string activation;
-  int64_t fusion = 0;  // of swiglu: gate and value, alternating or halves
+  // Order of a swiglu's gates and values in one result: 1 for alternating, 2
+  // for two halves, 0 if the third layer has the values.
+  int64_t fusion = 0;
   double alpha = 1, beta = 0, limit = 0;
   Dim inner;  // results of the first layer behind the activation
 };

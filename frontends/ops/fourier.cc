@@ -61,7 +61,7 @@ ComplexParts FourierTransform(const ComplexParts& x, int axis,
   if (imaginary) imaginary = WithLength(imaginary, last, length);
   const Waves waves =
       MakeWaves(real.builder(), length, bins, length, real.dtype());
-  // Forward turns by -angle, backward by +angle.
+  // The forward transform rotates by -angle, the inverse one by +angle.
   Tensor sine = inverse ? waves.sine : -waves.sine;
   Tensor y_real = MatMul(real, waves.cosine);
   Tensor y_imaginary = MatMul(real, sine);

@@ -3,8 +3,8 @@
 //
 //   EMBER_ASSIGN_OR_RETURN(Entry entry, FindEntry(*model, "serving_default"));
 //
-// A signature has names for them. A subgraph without a signature uses the names
-// of its tensors.
+// The names are those of the signature. A subgraph without a signature uses the
+// names of its tensors.
 #ifndef EMBER_FRONTENDS_TFLITE_ENTRY_H_
 #define EMBER_FRONTENDS_TFLITE_ENTRY_H_
 

@@ -73,7 +73,8 @@ class Lstm {
   }
 
  private:
-  // True if the layer has no input gate; it is then 1 - forget gate.
+  // True if the layer has no input gate. The input gate is then 1 - forget
+  // gate.
   bool coupled() const { return !c_.Input(at_.input_weights); }
   int gate_count() const { return coupled() ? 3 : 4; }
 

@@ -105,7 +105,8 @@ Tensor Threshold(Call& c) {
   return ops::Select(ops::LessEqual(x, c.number("threshold")),
                      x.Like(c.number("value")), x);
 }
-// The first half along an axis, multiplied by the sigmoid of the second half.
+// Returns the first half along an axis, multiplied by the sigmoid of the second
+// half.
 Tensor Glu(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 1)) return x;

@@ -9,7 +9,7 @@
 namespace ember::torchscript {
 namespace {
 
-// x times the transposed weight [out, in], plus bias.
+// Returns x times the transposed weight [out, in], plus bias.
 Tensor LinearOf(Call& c, const Tensor& x, const Tensor& weight,
                 const Tensor& bias) {
   if (!c.CheckRank("input", x, 1) || !c.CheckRank("weight", weight, 1, 2))
@@ -49,7 +49,7 @@ Tensor Outer(Call& c) {
   return ops::AlongAxis(a, 0, 2) * ops::AlongAxis(b, 1, 2);
 }
 
-// beta x + alpha a b.
+// Returns beta x + alpha a b, given the product a b.
 Tensor Accumulated(Call& c, const Tensor& product) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;

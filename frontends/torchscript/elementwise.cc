@@ -48,8 +48,9 @@ Tensor Multiply(Call& c) {
   return x.a * x.b;
 }
 
-// Returns Python's floor division. It divides what the remainder leaves of a
-// float, so that -7 // 0.7 is -11 for the f32 0.7, which is a little too small.
+// Returns Python's floor division. The remainder is subtracted from a float
+// before it is divided, so that -7 // 0.7 is -11: the f32 0.7 is a little less
+// than 0.7.
 Tensor FloorQuotient(Tensor a, Tensor b) {
   if (!a.is_float()) return ops::Binary(Opcode::kFloorDivide, a, b);
   const DType type = a.dtype();

@@ -76,7 +76,8 @@ Tensor SafeSoftmax(Call& c) {
   const Tensor y = c.machine().Read(*Redirect(c, "aten::softmax").cell);
   return c.ok() ? ops::Select(ops::Equal(y, y), y, y.Like(0)) : y;
 }
-// The length of v over all axes but `dim`, which stay as 1; of -1 over all.
+// Returns the length of v over all axes except `dim`; they stay as 1. A `dim`
+// of -1 means over all axes.
 Tensor NormExcept(Call& c, const Tensor& v) {
   std::vector<int64_t> axes = AllAxes(v);
   const int64_t dim = c.integer("dim");

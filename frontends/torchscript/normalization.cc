@@ -143,7 +143,8 @@ Tensor RmsNorm(Call& c) {
   return ops::Cast(y, x.dtype());
 }
 
-// Product of both operands along an axis, each divided by its norm.
+// Returns the sum of the products of both operands along an axis, each divided
+// by its norm.
 Tensor CosineSimilarity(Call& c) {
   const DType type = FloatResultType(c, {"x1", "x2"});
   const Tensor a = c.scalar("x1", type);
