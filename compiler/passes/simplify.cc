@@ -116,7 +116,8 @@ bool IsPlainPad(const Operation* operation) {
          operation->attributes().Get<std::string>("mode") == "constant";
 }
 
-// True if the pad removes no elements at either end.
+// True if none of a pad's amounts at one end is negative, so that it removes no
+// elements there.
 bool CropsNothing(const Shape& amounts) {
   return std::ranges::all_of(amounts, [](const Dim& dim) {
     return dim.is_constant() && dim.constant() >= 0;

@@ -24,13 +24,13 @@ inline constexpr int64_t kRowsOfProduct = 8;
 // results in registers. False if the rule does not apply.
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
                      const std::string& product, ScheduleWriter& writer);
-// The rows of a product's register tile inside a group, along the axis
-// common.rows; 1 if it has none.
+// Returns the number of rows, along the axis common.rows, that the register
+// tile of a product inside a group has; 1 if the tile has no rows.
 int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
                             const CommonAxes& common);
-// The loops of a product there: `fixed` and `rows` are its loops over the
-// common axes, of which `rows`, which may be empty, moves over the rows of a
-// block.
+// Schedules the loops of a product inside a group. `fixed` and `rows` are the
+// product's loops over the common axes. `rows` iterates over the rows of a
+// block; it may be empty.
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
                            const CommonAxes& common,
                            const std::vector<std::string>& fixed,

@@ -147,7 +147,7 @@ struct PrimitiveInfo {
   std::string_view doc;
   // True if results are those of the dispatch except for the order of sums.
   bool keeps_rounding = true;
-  // Whether it changes nothing but the loops of the stage that its first
+  // True if the primitive changes only the loops of the stage that its first
   // operand names.
   bool changes_loops_only = false;
 };
@@ -166,8 +166,8 @@ Status Run(const PrimitiveCall& call, Schedule& schedule);
 EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
 #undef EMBER_ROW
 
-// What has to hold of a stage after each primitive that may have changed it,
-// whichever it was.
+// The next functions check rules that a stage must keep after each primitive
+// that may have changed it.
 //
 // Checks that dot loops are the innermost loops of sums of products, with types
 // and layouts for which machines have instructions.
