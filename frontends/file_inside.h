@@ -23,8 +23,9 @@
 
 namespace ember::frontends {
 
-// folder: of the model; empty: it has none, which is an error. what: the file,
-// for messages. model: the path of the model's file; empty: it is no link.
+// folder: the model's folder; an empty one is an error, as the model then has
+// no folder. what: names the file in messages. model: the path of the model's
+// file; if it is empty, no other folder is accepted.
 StatusOr<std::string> FileInside(const std::string& folder,
                                  const std::string& location,
                                  std::string_view what,
