@@ -203,7 +203,7 @@ class Widener {
   std::set<const Operation*> used_;
   std::set<const Value*> flowing_;  // their only reader takes them unrounded
   std::map<const Value*, Value*> wide_;  // the f32 value that replaces each
-  std::set<const Operation*> erased_;  // others replace them
+  std::set<const Operation*> erased_;    // others replace them
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ struct MissingInputs {
   // False: if some inputs are given and some are not, those are an error. If
   // none is given all are random, as in a first try of a model.
   bool may_be_random = false;
-  std::vector<std::string> made;  // by BindInputs: "image: 1x1x28x28xf32"
+  std::vector<std::string> made;  // set by BindInputs: "image: 1x1x28x28xf32"
 };
 
 // One tensor per input. An input that is not given is zeros if it is state, and

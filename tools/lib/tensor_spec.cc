@@ -112,7 +112,7 @@ StatusOr<vm::Tensor> RandomStrings(const TensorType& type,
   return vm::Tensor::OfStrings(type.dims, std::move(strings));
 }
 
-// Names that other programs have for the types.
+// Names that other programs use for the types.
 struct TypeAlias {
   std::string_view alias, name;
 };

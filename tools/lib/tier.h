@@ -47,7 +47,8 @@ struct Tier {
   std::shared_ptr<vm::Tiering> tiering;  // null for "0" without native kernels
   std::shared_ptr<jit::Jit> jit;         // null for "0"
   std::shared_ptr<jit::Oracle> oracle;   // null where kernels are not checked
-  std::string native;  // which native kernels run, one line; empty: none
+  // one line that says which native kernels run; empty if none do
+  std::string native;
 };
 
 // Declares --jit, which says where kernels are compiled. `value` must outlive
@@ -87,8 +88,8 @@ struct TierOptions {
 };
 
 // Returns an error that does not depend on the module: an unknown tier,
-// --allow-native beside --key, a key that cannot be read, a schedule folder at
-// tier 0.
+// --allow-native together with --key, a key that cannot be read, a schedule
+// folder at tier 0.
 Status CheckTierOptions(const TierOptions& options);
 
 // Errors: those of CheckTierOptions; "1" and "2": no JIT beside this program,

@@ -8,7 +8,7 @@
 namespace ember::vm {
 namespace {
 
-constexpr size_t kMaxCalls = 8;  // limit of a batch
+constexpr size_t kMaxCalls = 8;  // largest number of calls in a batch
 // Largest number of buffers of a call: each is compared with each of the
 // others'.
 constexpr size_t kMaxBuffers = 64;

@@ -350,10 +350,10 @@ class TileChooser {
 
   const jit::CpuModel& cpu_;
   const StageShape& shape_;
-  const CommonAxes& common_;  // all but common_.rows have one value
+  const CommonAxes& common_;    // all but common_.rows have one value
   int v_;                       // axis of the vectors
-  bool stores_apart_ = false;  // results of a vector do not lie together
-  double packing_cycles_ = 0;  // cycles that packing takes in each call
+  bool stores_apart_ = false;   // results of a vector do not lie together
+  double packing_cycles_ = 0;   // cycles that packing takes in each call
   bool has_broadcast_ = false;  // one value of an operand serves all lanes
   bool adds_apart_ = false;     // products and sums are two instructions
   bool has_ones_ = false;       // 4 products of small bytes at once
