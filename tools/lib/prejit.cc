@@ -151,8 +151,8 @@ class Prejitter {
     }
     row.code_bytes = static_cast<int64_t>(image->code.bytes.size());
     const int64_t packed_bytes = BytesOf(packed.buffers);
-    // Reading so many more bytes from a disk takes longer than packing the
-    // weights.
+    // Largest factor by which packed weights may be larger: reading more bytes
+    // from a disk takes longer than packing the weights.
     constexpr int64_t kMaxGrowth = 2;
     if (options_.packed_weights == PackedWeights::kAuto &&
         packed_bytes > kMaxGrowth * BytesOf(request.constant_data)) {
