@@ -10,13 +10,13 @@
 //   vm::Session::Create(model.module, {..., .tiering = tier.tiering});
 //
 //   "0"       the interpreter
-//   "1", "2"  each dispatch is compiled before its first run: quickly, or with all
-//             optimisations and for the parameters that it has. The interpreter
-//             runs dispatches that cannot be compiled
+//   "1", "2"  each dispatch is compiled before its first run: quickly, or with
+//             all optimisations and for the parameters that it has. The
+//             interpreter runs dispatches that cannot be compiled
 //   "auto"    the interpreter, while a thread compiles hot dispatches in the
-//             background (vm/runtime/tiering.h). Kernels that are slower than the
-//             interpreter are not used. On a device that is not the host "auto" is
-//             "2"
+//             background (vm/runtime/tiering.h). Kernels that are slower than
+//             the interpreter are not used. On a device that is not the host
+//             "auto" is "2"
 //
 // vm/runtime/session_kernels.h has the policy.
 #ifndef EMBER_TOOLS_LIB_TIER_H_
