@@ -7,7 +7,7 @@
 namespace ember::caffe {
 namespace {
 
-// Returns the logarithm of a base; -1 means e.
+// Returns the natural logarithm of a base; -1 means the base e.
 std::optional<double> LogOfBase(LayerContext& c, double base) {
   if (base == -1) return 1.0;
   if (base > 0) return std::log(base);

@@ -105,7 +105,8 @@ struct Weights {
   Tensor kernel, bias;
 };
 
-// transposed: Deconvolution. groups: 0 means one per channel.
+// Imports Convolution or, if `transposed`, Deconvolution. groups: 0 means one
+// group per channel.
 void Convolve(LayerContext& c, bool transposed, int64_t groups) {
   const ConvolutionParameter& p = c.layer().convolution_param();
   if (c.input_count() != c.output_count()) {
@@ -171,7 +172,7 @@ void ImportDeconvolution(LayerContext& c) {
            std::max<int64_t>(c.layer().convolution_param().group(), 1));
 }
 
-// Always one group per channel, whatever the net says.
+// There is always one group per channel, whatever the net says.
 void ImportDepthwiseConvolution(LayerContext& c) {
   Convolve(c, /*transposed=*/false, 0);
 }

@@ -182,7 +182,7 @@ void ImportConstantPad(LayerContext& c) {
         !c.CheckRange("padAmounts", behind, 0))
       return;
     if (p.Flag(3)) {
-      // The amounts are the least extents of the result.
+      // The padded result has at least these extents.
       const auto extent = c.Extent(x, i);
       if (!extent) return;
       before = std::max<int64_t>(before - *extent, 0);

@@ -102,7 +102,8 @@ void ImportConvolution(NodeContext& c) {
 
 namespace {
 
-// (data, offsets, [mask], weight, [bias]), for images.
+// Operands: data, offsets, optionally a mask, weight, optionally a bias, for
+// images.
 void Deformable(NodeContext& c, bool is_modulated) {
   const int weight = is_modulated ? 3 : 2;
   const auto spec = ReadConvolution(c, weight, 4, 4);

@@ -136,7 +136,7 @@ Tensor HideUnseen(Tensor scores, Tensor seen) {
   return seen ? Select(seen, scores, scores.Like(kMinusInfinity)) : scores;
 }
 
-// softmax(scores), with 0 in rows whose keys are all masked.
+// Returns softmax(scores), with 0 in rows whose keys are all masked.
 Tensor Probabilities(NodeContext& c, Tensor scores, const Masks& masks) {
   const DType type = scores.dtype();
   const DType precision = c.TypeAttribute("softmax_precision").value_or(type);

@@ -88,15 +88,15 @@ Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   Tensor code = (exponent - static_cast<double>(lowest)) *
                     static_cast<double>(1 << format.mantissa) +
                 significand;
-  // Infinity is handled apart: its exponent is above every code.
+  // Infinity is handled separately, because its exponent is above every code.
   const int too_large = saturate ? format.largest : format.overflow;
   code = Select(Less(static_cast<double>(format.largest), code),
                 code.Like(too_large), code);
   code = Select(IsInfinite(wide), code.Like(too_large), code);
   const double sign_bit = 1 << (format.bits - 1);
   Tensor signs = negative;
-  // In these formats the code of NaN has the sign bit already, and zero has no
-  // sign.
+  // In these formats zero has no sign, and the code of NaN already has the sign
+  // bit set.
   if (format.unsigned_zero) signs = And(signs, Less(0, code));
   Tensor has_sign_bit = LessEqual(sign_bit, code);
   code = Select(And(signs, Not(has_sign_bit)), code + sign_bit, code);

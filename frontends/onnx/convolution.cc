@@ -28,9 +28,10 @@ Tensor WeightsToWindowFirst(Tensor w, bool swap) {
   return Transpose(w, std::move(permutation));
 }
 
-// The window's extents: from the weights, checked against the attribute; or
-// from the attribute, checked when the program runs. One that is open counts as
-// 1: only padding that is made for the window would ask for more.
+// Returns the extents of the window, which are those of the weights. They must
+// equal the attribute, if it is given; the program checks this for open dims.
+// Other open extents are returned as 1. They matter only for padding that is
+// computed from the window (SAME, output_shape), which is then refused.
 std::optional<std::vector<int64_t>> KernelOf(NodeContext& c, Tensor& w) {
   std::vector<int64_t> kernel;
   const std::optional<std::vector<int64_t>> stated = c.Integers("kernel_shape");

@@ -178,15 +178,16 @@ Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
   } else if (x.carried_type() != 0) {
     numbers = DecodeCarried(x, DType::kF32);
   }
-  // To integers of 2 and 4 bits the specification's own cases wrap floats, too.
+  // Conversions to integers of 2 and 4 bits wrap, also those of floats, as in
+  // the specification's test cases.
   const bool saturate = format.is_float() && Saturates(c);
   return EncodeCarried(numbers, format, saturate, c.String("round_mode", "up"));
 }
 
-// Casts saturate (docs/arithmetic.md), with one exception: a negative float as
-// an unsigned integer is the one with the same lower bits, so that -1 as u8 is
-// 255. The specification leaves it open, all engines do so, and models rely on
-// it.
+// Casts numbers. Casts saturate (docs/arithmetic.md), with one exception: a
+// negative float becomes the unsigned integer with the same lower bits, so that
+// -1 as u8 is 255. The specification leaves this open, all engines do so, and
+// models rely on it.
 Tensor CastNumbers(Tensor x, DType type) {
   if (!x.is_float() || !IsInteger(type) || IsSigned(type)) return Cast(x, type);
   if (type == DType::kU64) {

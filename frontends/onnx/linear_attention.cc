@@ -109,15 +109,16 @@ class Chunk {
  private:
   DType type() const { return steps_.k.dtype(); }
 
-  // x [b, h, t, d] · exp(G): the part of the state that is left at each step.
+  // Returns x [b, h, t, d] · exp(G), the part of the state that is left at each
+  // step.
   Tensor Decayed(Tensor x) { return sums_ ? x * Exp(Cast(sums_, type())) : x; }
   Tensor DecayedQueries() {
     return sums_ ? steps_.q * Unsqueeze(Exp(Cast(sums_, type())), {2})
                  : steps_.q;
   }
 
-  // Σ_d x_td k_sd exp(G_td - G_sd) where `where` is true, else 0. The result is
-  // [b, h, g, t, s] for x [b, h, g, t, d].
+  // Returns Σ_d x_td k_sd exp(G_td - G_sd) where `where` is true, else 0. The
+  // result is [b, h, g, t, s] for x [b, h, g, t, d].
   Tensor Pairs(Tensor x, Tensor where) {
     if (!sums_) {
       Tensor products = Contract(x, steps_.k, "bhgtd,bhsd->bhgts");

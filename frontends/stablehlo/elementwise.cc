@@ -56,13 +56,13 @@ EMBER_BINARY(ImportSubtract, kSubtract)
 EMBER_BINARY(ImportXor, kXor)
 #undef EMBER_BINARY
 
-// For bools it is a logical or.
+// Imports add. For bools it is a logical or.
 void ImportAdd(OperationContext& c) {
   const Tensor a = c.Operand(0), b = c.Operand(1);
   c.SetResult(a.dtype() == DType::kBool ? Or(a, b) : a + b);
 }
 
-// For bools it is a logical and.
+// Imports multiply. For bools it is a logical and.
 void ImportMultiply(OperationContext& c) {
   if (!c.Any(0).is_complex() && !c.Any(1).is_complex()) {
     const Tensor a = c.Operand(0), b = c.Operand(1);

@@ -34,7 +34,8 @@ StatusOr<std::vector<Numbers>> RunLayer(const std::string& layer,
                                         int tops = 1,
                                         const std::vector<Numbers>& state = {});
 
-// 0.25, -0.5, 0.75 …: numbers for which mixed-up operands show.
+// Returns 0.25, -0.5, 0.75 …. A layer that mixes operands up gives other
+// results for these numbers.
 std::vector<double> Sequence(int64_t count);
 Numbers SequenceOf(std::vector<int64_t> dims);
 TestBlob BlobOf(std::vector<int64_t> dims);

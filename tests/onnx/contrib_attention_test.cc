@@ -43,8 +43,9 @@ Floats Noise(int64_t count, int seed) {
   return values;
 }
 
-// `q` is [queries, heads * size], k and v are [keys, heads * size], for one
-// batch. `bias` is added to the score of head, query and key.
+// An attention problem for one batch. `q` is [queries, heads * size]; k and v
+// are [keys, heads * size]. `bias` is added to the score of head, query and
+// key.
 struct Problem {
   int heads, size, queries, keys;
   Floats q, k, v;

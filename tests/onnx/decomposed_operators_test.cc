@@ -27,7 +27,7 @@ Values RandomValues(std::mt19937& random, size_t count, double low,
   return values;
 }
 
-// Rows that are long enough for two reductions
+// Rows that are long enough to be split into two reductions
 // (compiler/passes/split_searches.h) and shorter ones, with ties, infinities
 // and NaN.
 TEST(ArgReduce, RowsOfAnyLength) {
@@ -101,7 +101,8 @@ TEST(MaxUnpool, IndicesCountInTheShapeOfTheWindows) {
   }
 }
 
-// Indices that a MaxPool of the same graph gave count in what it pooled.
+// Indices that a MaxPool of the same graph returned count in the shape of the
+// MaxPool's operand.
 TEST(MaxUnpool, IndicesOfAMaxPoolCountInWhatItPooled) {
   for (const bool open : {true, false}) {
     OneNode node("MaxPool", 11, 2);

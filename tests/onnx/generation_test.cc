@@ -55,7 +55,7 @@ GraphProto TableDecoder(const Table& table) {
   return m.graph();
 }
 
-// Token t is followed by (t + step) % size.
+// Returns a table in which token t is followed by (t + step) % size.
 Table Counting(int size, int step = 1) {
   Table table(static_cast<size_t>(size),
               std::vector<float>(static_cast<size_t>(size), 0));
@@ -64,7 +64,7 @@ Table Counting(int size, int step = 1) {
   return table;
 }
 
-// After each token come the same logits.
+// Returns a table with the same logits after each token.
 Table Always(const std::vector<float>& logits) {
   return Table(logits.size(), logits);
 }
@@ -80,7 +80,8 @@ void LogitsAround(ModelBuilder& m, const std::string& target, int vocabulary) {
   m.Node("Neg", {"square"}, {"logits"});
 }
 
-// The next token is the sum of the unmasked tokens and the position.
+// Returns a decoder whose next token is the sum of the unmasked tokens and the
+// position.
 GraphProto SummingDecoder(int vocabulary) {
   ModelBuilder m = GptDecoder();
   m.Node("ReduceMean", {"present_0"}, {"tokens"},
@@ -338,8 +339,8 @@ TEST(Sampling, FlattensByTemperature) {
   EXPECT_NEAR(ones, 32, 20);
 }
 
-// 0 → 1 (.6) or 2 (.4). The end follows 1 with .5 and 2 with .9. Token 4 is the
-// end.
+// A table in which 0 is followed by 1 (probability .6) or 2 (.4). The end,
+// token 4, follows 1 with probability .5 and 2 with .9.
 Table Fork() {
   return {Logs({0, .6, .4, 0, 0}), Logs({.3, .2, 0, 0, .5}),
           Logs({.1, 0, 0, 0, .9}), Always({0, 0, 0, 0, 0})[0],

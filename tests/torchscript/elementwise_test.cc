@@ -212,8 +212,9 @@ TEST(Elementwise, OfTwoTensors) {
     ExpectTorch(expression, {a, b}, {Bools({3}, expected)});
 }
 
-// The f32 0.7 is a little too small, so -7 is a little less than -10 times it,
-// although the rounded quotient is -10.
+// Division of -7 by the f32 0.7 gives -10 after rounding, but the exact
+// quotient is a little below -10, because the f32 0.7 is a little less than
+// 0.7. The floor is therefore -11.
 TEST(Elementwise, RemaindersOfFloats) {
   const Numbers a = F32({4}, {-7, 7, 7.5, -7.5});
   const Numbers b = F32({4}, {0.7, 0.7, -2, -2});

@@ -75,7 +75,8 @@ std::string Inputs(const OperatorRow& row) {
   return text;
 }
 
-// Operators that tests hold within one step: floats decide.
+// Operators whose 8-bit results tests only require to be within one step,
+// because sums of floats decide.
 constexpr std::string_view kNearlyEqual[] = {
     "ADD_N", "CEIL", "COS",    "DIV",     "FLOOR",      "L2_NORMALIZATION",
     "NEG",   "SIN",  "SQUARE", "SOFTMAX", "LOG_SOFTMAX"};
