@@ -212,9 +212,9 @@ class GraphImporter {
   // Shapes of the operands of MaxPools. The key is the prefix of the scope,
   // followed by the name of the MaxPool's indices.
   std::map<std::string, graph::Shape> pooled_shapes_;
-  // By origin of a split: the value of its condition in the part that is now
-  // imported (for a dim: true if it is 1). not_split_ has the origins of splits
-  // that were tried and failed.
+  // Values of splits' conditions in the part that is now imported, by origin
+  // (for a dim: true if it is 1). not_split_ has the origins of splits that
+  // were tried and failed.
   std::map<std::string, bool> taken_branches_;
   std::set<std::string> not_split_;
   std::vector<graph::AssumedDims> variants_;  // empty: one variant

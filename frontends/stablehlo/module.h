@@ -57,7 +57,7 @@ struct Type {
   std::vector<int64_t> dims;
   // The text that follows the element type of a tensor.
   std::string encoding;
-  std::vector<Type> inputs;  // Inputs of a function.
+  std::vector<Type> inputs;   // Inputs of a function.
   std::vector<Type> results;  // Results of a function, or members of a tuple.
 
   bool is_tensor() const { return kind == Kind::kTensor; }

@@ -117,7 +117,7 @@ const T& OptionsOf(const schema::Operator& op) {
 class OperatorContext : public tf_common::OperatorBase {
  public:
   struct Operand {
-    Tensor value;  // The real part if complex; absent if left out.
+    Tensor value;      // The real part if complex; absent if left out.
     Tensor imaginary;  // Absent for real numbers.
     const schema::Tensor* info = nullptr;
     // The quantization of stored integers; nullopt for plain numbers.

@@ -120,7 +120,7 @@ struct Value {
 struct Quantization {
   Tensor scale;       // f32: a scalar, or one per slice of an axis
   Tensor zero_point;  // i32, of the same shape
-  int axis = -1;  // the axis; -1 for scalars
+  int axis = -1;      // the axis; -1 for scalars
 };
 
 // A tensor with identity. A view reads and writes another tensor.
