@@ -134,8 +134,8 @@ Tensor PerAnchor(const Tensor& x, int64_t anchors, int64_t width) {
                  {x.dim(2) * x.dim(3) * Dim(anchors), Dim(width)});
 }
 
-// (scores [1, 2A, H, W], changes [1, 4A, H, W], image (height, width, scale))
-// → regions [k, 5], and their scores.
+// Operands: scores [1, 2A, H, W], changes [1, 4A, H, W], image (height, width,
+// scale). Results: regions [k, 5], and their scores.
 void ImportProposals(LayerContext& c, const ProposalOptions& o) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4) || !c.CheckRank(2, 2) ||
       !c.CheckRange("feat_stride", o.stride) ||

@@ -58,7 +58,8 @@ class Weights {
  public:
   // Returns null if the file has no layer of this name with blobs.
   const std::vector<Blob>* Find(std::string_view layer) const;
-  // If several layers have one name, the first is kept.
+  // Adds the blobs of a layer. If several layers have one name, the first is
+  // kept.
   void Add(const std::string& layer, std::vector<Blob> blobs);
   bool empty() const { return layers_.empty(); }
 

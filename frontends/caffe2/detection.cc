@@ -195,8 +195,8 @@ void ImportBBoxTransform(OperatorContext& c) {
              "sum", {1}, /*keep=*/false));
 }
 
-// (scores [n, A, h, w], changes [n, 4A, h, w], images [n, 3], anchors [A, 4])
-// -> regions [k, 5], and their scores.
+// Operands: scores [n, A, h, w], changes [n, 4A, h, w], images [n, 3], anchors
+// [A, 4]. Results: regions [k, 5], and their scores.
 void ImportGenerateProposals(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4) || !c.CheckRank(2, 2, 2) ||
       !c.CheckRank(3, 2, 2))

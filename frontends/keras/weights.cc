@@ -86,7 +86,8 @@ std::string Listed(const std::vector<Role>& roles) {
   return text.empty() ? "none" : text;
 }
 
-// h5py splits long lists into "weight_names0", "weight_names1" …
+// Returns the names in an attribute. h5py splits long lists into
+// "weight_names0", "weight_names1" …
 StatusOr<std::vector<std::string>> NamesAttribute(const hdf5::Object& group,
                                                   const std::string& name) {
   EMBER_ASSIGN_OR_RETURN(auto whole, group.Strings(name));
@@ -166,7 +167,7 @@ std::vector<Role> LayerScaleWeights(const Config&) { return {{"gamma"}}; }
 
 namespace {
 
-// Weights of a single cell.
+// Returns the weights of a single cell.
 std::vector<Role> OwnCellWeights(const Config& config) {
   std::vector<Role> roles = {{"cell/kernel"}, {"cell/recurrent_kernel"}};
   if (config.Flag("use_bias", true)) roles.push_back({"cell/bias"});

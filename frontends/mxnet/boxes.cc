@@ -296,7 +296,7 @@ void ImportBoxIou(NodeContext& c) {
   c.SetOutput(Cast(Reshape(y, shape), c.Input(0).dtype()));
 }
 
-// (changes [b, n, 4], anchors [1, n, 4]) -> corners.
+// Operands: changes [b, n, 4], anchors [1, n, 4]. Result: corners.
 void ImportBoxDecode(NodeContext& c) {
   if (!CheckBoxes(c, 0, 3, 3) || !CheckBoxes(c, 1, 3, 3)) return;
   std::vector<float> stds;

@@ -55,7 +55,8 @@ std::optional<Operands> ReadOperands(NodeContext& c) {
   return o;
 }
 
-// Grouped queries: each key and value head serves several query heads.
+// Repeats the heads of keys or values for grouped queries, where each of them
+// serves several query heads.
 Tensor RepeatHeads(Tensor x, const Dim& heads) {
   if (x.dim(1) == heads) return x;
   const Dim times = FloorDivide(heads, x.dim(1));
@@ -189,7 +190,7 @@ void ImportAttention(NodeContext& c) {
   c.SetOutput(3, stages[stage]);
 }
 
-// cos or sin of each position, [batch, 1, sequence, half].
+// Returns the cos or sin of each position, [batch, 1, sequence, half].
 Tensor RotaryTable(NodeContext& c, Tensor table, const Dim& half) {
   Tensor rows =
       c.Input(3) ? Gather(table, Cast(c.Input(3), DType::kI64), 0) : table;

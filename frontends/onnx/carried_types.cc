@@ -69,9 +69,10 @@ Tensor EncodeInteger(Tensor x, const CarriedFormat& format, bool saturate) {
                 shift);
 }
 
-// Codes of |x| are consecutive: each exponent has as many codes as the mantissa
-// has values. The code is therefore the exponent's first code plus the rounded
-// significand, and a carry of the rounding gives the right code too.
+// Returns the codes of floats in a format. Codes of |x| are consecutive: each
+// exponent has as many codes as the mantissa has values. The code is therefore
+// the exponent's first code plus the rounded significand, and a carry of the
+// rounding gives the right code too.
 Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   Tensor wide = Cast(x, DType::kF32);
   Tensor bits = Apply("bitcast", {wide}, {{"dtype", DType::kI32}});
@@ -104,8 +105,8 @@ Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   return Cast(Select(is_nan, code.Like(format.nan), code), format.storage);
 }
 
-// The exponent bits of an f32 are the code; the fraction only decides the
-// rounding.
+// Returns the codes of numbers in FLOAT8E8M0, as powers of two. The exponent
+// bits of an f32 are the code; the fraction only decides the rounding.
 Tensor EncodePower(Tensor x, bool saturate, std::string_view round_mode) {
   Tensor bits =
       Apply("bitcast", {Cast(x, DType::kF32)}, {{"dtype", DType::kU32}});

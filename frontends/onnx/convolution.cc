@@ -211,7 +211,8 @@ void ImportConvInteger(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, y);
 }
 
-// y = quantize(conv(x - x0, w - w0) * (x_scale * w_scale / y_scale)) + y0.
+// Imports QLinearConv: y = quantize(conv(x - x0, w - w0) * (x_scale * w_scale /
+// y_scale)) + y0.
 void ImportQLinearConv(NodeContext& c) {
   // Only the operator of com.microsoft has this attribute; it does not affect
   // the weights.
@@ -231,8 +232,8 @@ void ImportQLinearConv(NodeContext& c) {
   c.SetOutput(0, channels_last ? ToChannelsLast(y) : y);
 }
 
-// A depthwise convolution over the past followed by the input. The end of these
-// is the past of the next call.
+// Imports a depthwise convolution over the past followed by the input. The end
+// of this sequence is the past of the next call.
 void ImportCausalConvWithState(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3)) return;
   Tensor x = c.Input(0);

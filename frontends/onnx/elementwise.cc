@@ -19,7 +19,8 @@ void ImportUnary(NodeContext& c) {
   c.SetOutput(0, Unary(opcode, c.Input(0)));
 }
 
-// Broadcasting before opset 7: b's dims line up with a's from `axis` on.
+// Returns both operands in shapes that broadcast. Before opset 7, b's dims line
+// up with a's from `axis` on.
 std::pair<Tensor, Tensor> BinaryOperands(NodeContext& c) {
   Tensor a = c.Input(0);
   Tensor b = c.Input(1);
@@ -145,7 +146,8 @@ void ImportBitShift(NodeContext& c) {
   c.SetOutput(0, Binary(opcode, c.Input(0), c.Input(1)));
 }
 
-// Works for strings too: two handles are equal exactly if their strings are.
+// Imports Equal. It works for strings, too: two handles are equal exactly if
+// their strings are.
 void ImportEqual(NodeContext& c) {
   auto [a, b] = BinaryOperands(c);
   if (Status status = CheckSameCarriedType({a, b}); !status.ok())

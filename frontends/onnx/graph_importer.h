@@ -44,8 +44,8 @@ class GraphImporter {
 
   // May be called once per importer.
   StatusOr<graph::Graph> Import();
-  // Open dims that this import took to be equal. Broadcasting would allow that
-  // one of them is 1.
+  // Returns the open dims that this import took to be equal, although one of
+  // them might be 1 and broadcast.
   const std::vector<graph::AssumedDims>& assumed_dims() const {
     return builder_.assumed_dims();
   }
@@ -137,7 +137,7 @@ class GraphImporter {
                         const NodeProto& node, const std::string& origin,
                         std::vector<Tensor> inputs, Scope& scope);
 
-  // The node as an importer sees it; refers to the scope.
+  // Returns the node as an importer sees it. It refers to the scope.
   NodeContext ContextOf(std::shared_ptr<const void> owner,
                         const NodeProto& node, const std::string& origin,
                         int opset, std::vector<Tensor> inputs, Scope& scope);

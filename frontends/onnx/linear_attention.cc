@@ -84,7 +84,7 @@ class Chunk {
     sums_ = Contract(Cast(causal_, DType::kF64), decay, "ts,bhsd->bhtd");
   }
 
-  // An absent `state` means zeros.
+  // Computes the chunk from a state. An absent `state` means zeros.
   ChunkResult Run(Tensor state) {
     Tensor u = steps_.v;
     if (steps_.beta) {
@@ -154,7 +154,7 @@ class Chunk {
   Tensor sums_;  // G, f64; absent: no decay
 };
 
-// [b, t, heads * size] → [b, heads, t, size].
+// Splits [b, t, heads * size] into heads, [b, heads, t, size].
 Tensor SplitSteps(Tensor x, int64_t heads) {
   const Dim size = FloorDivide(x.dim(2), Dim(heads));
   return Transpose(Reshape(x, {x.dim(0), x.dim(1), Dim(heads), size}),

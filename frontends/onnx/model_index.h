@@ -58,7 +58,7 @@ std::string_view CanonicalDomain(std::string_view domain);
 std::string NewerThanKnown(const ModelProto& model);
 // Returns the node's name, or OpType_index without one, on one line.
 std::string NodeLabel(const NodeProto& node, int index);
-// "conv1 (Conv)" or "Conv_3".
+// Returns "conv1 (Conv)", or "Conv_3" for a node without a name.
 std::string NodeOrigin(const NodeProto& node, int index);
 
 // Returns an Unimplemented error that lists every operator of the model without

@@ -15,7 +15,7 @@ Tensor Sigmoid(Tensor x);
 // function approximates it by a hyperbolic tangent.
 Tensor Gelu(Tensor x);
 Tensor TanhGelu(Tensor x);
-// log(1 + exp(x)), without overflow.
+// Returns log(1 + exp(x)), without overflow.
 Tensor Softplus(Tensor x);
 // Returns log(softmax(x)) along an axis. Narrow floats are computed in f32.
 Tensor LogSoftmax(Tensor x, int axis);

@@ -31,8 +31,8 @@ bool IsNonNegative(const graph::Dim& dim);
 graph::Dim SmallerOf(const graph::Dim& a, const graph::Dim& b);
 graph::Dim LargerOf(const graph::Dim& a, const graph::Dim& b);
 
-// product(whole) / product(parts): equal dims cancel, constants divide; nullopt
-// if the constants do not divide.
+// Returns product(whole) / product(parts): equal dims cancel, constants divide.
+// Returns nullopt if the constants do not divide.
 std::optional<graph::Dim> DivideElementCounts(const graph::Shape& whole,
                                               const graph::Shape& parts);
 

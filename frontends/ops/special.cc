@@ -81,7 +81,8 @@ Tensor LogGamma(Tensor x) {
   return Select(IsInfinite(x), x.Like(INFINITY), result);
 }
 
-// The recurrence increases the argument until the series converges.
+// Uses the series for large arguments; the recurrence increases the argument
+// until the series converges.
 Tensor Digamma(Tensor x) {
   const Tensor mirrored = Less(x, 0.5);
   const Tensor z = Select(mirrored, 1.0 - x, x);

@@ -124,7 +124,7 @@ void ImportRsqrt(OperationContext& c) {
   c.SetResult(Cast(1.0 / Sqrt(Cast(x, wide)), x.dtype()));
 }
 
-// One step of Newton's method removes the error of the power.
+// Imports cbrt. One step of Newton's method removes the error of the power.
 void ImportCbrt(OperationContext& c) {
   const Tensor given = c.Operand(0);
   const Tensor x = Cast(given, ComputeType(given.dtype()));
@@ -139,14 +139,15 @@ void ImportCbrt(OperationContext& c) {
                    given.dtype()));
 }
 
-// Zeros keep their sign.
+// Imports sign. Zeros keep their sign.
 void ImportSign(OperationContext& c) {
   const Tensor x = c.Operand(0);
   const Tensor sign = Unary(Opcode::kSign, x);
   c.SetResult(x.is_float() ? Select(Equal(x, 0), x, sign) : sign);
 }
 
-// Adding a half and truncating would round the number just below 0.5 up.
+// Imports round_nearest_afz. Adding a half and truncating would round the
+// number just below 0.5 up.
 void ImportRoundAwayFromZero(OperationContext& c) {
   const Tensor x = c.Operand(0);
   const Tensor whole = Unary(Opcode::kTruncate, x);

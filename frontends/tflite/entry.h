@@ -26,8 +26,8 @@ struct Entry {
   std::vector<EntryTensor> inputs, outputs;
 };
 
-// signature: empty for the first subgraph. An unknown one is an error that
-// lists those in the file.
+// Finds the entry with this signature. An empty signature means the first
+// subgraph. An unknown one is an error that lists those in the file.
 StatusOr<Entry> FindEntry(const Model& model, const std::string& signature);
 
 }  // namespace ember::tflite

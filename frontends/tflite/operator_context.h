@@ -146,7 +146,7 @@ class OperatorContext : public tf_common::OperatorBase {
   Tensor Input(int index) const override {
     return index < input_count() ? inputs_[index].value : Tensor();
   }
-  // The imaginary part of a complex operand; absent for real ones.
+  // Returns the imaginary part of a complex operand; absent for real ones.
   Tensor ImaginaryInput(int index) const {
     return index < input_count() ? inputs_[index].imaginary : Tensor();
   }

@@ -14,7 +14,7 @@ Tensor LeakyRelu(Call& c) {
   const Tensor x = c.tensor("self");
   return ops::Select(ops::Less(x, 0), x * c.number("negative_slope"), x);
 }
-// rrelu; in evaluation its slope is the middle of its bounds.
+// Imports rrelu. In evaluation its slope is the middle of its bounds.
 Tensor Rrelu(Call& c) {
   const Tensor x = c.tensor("self");
   const double slope = (c.number("lower") + c.number("upper")) / 2;

@@ -305,7 +305,7 @@ Tensor DiagEmbed(Call& c) {
   }
   const int64_t apart = offset < 0 ? -offset : offset;
   const Dim size = x.dim(-1) + Dim(apart);
-  // Along the columns of the new matrix.
+  // `along` has the diagonals, padded to the columns of the new matrix.
   Shape low(static_cast<size_t>(x.rank()), Dim(0));
   Shape high = low;
   (offset > 0 ? low : high).back() = Dim(apart);

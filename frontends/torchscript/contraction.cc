@@ -124,7 +124,7 @@ Tensor TensorDot(Call& c) {
     if (left.find(label) == std::string::npos) result += label;
   return ops::Einsum(c.builder(), left + "," + right + "->" + result, {a, b});
 }
-// sum over i, j of a[…, i] w[o, i, j] b[…, j], plus bias.
+// Returns the sum over i, j of a[…, i] w[o, i, j] b[…, j], plus bias.
 Tensor Bilinear(Call& c) {
   const Tensor a = c.tensor("input1");
   const Tensor b = c.tensor("input2");
@@ -146,7 +146,7 @@ Tensor ChainMatMul(Call& c) {
   return y;
 }
 
-// softmax(q k^T scale + mask) v.
+// Returns softmax(q k^T scale + mask) v.
 Tensor Attention(Call& c) {
   Tensor query = c.tensor("query");
   Tensor key = c.tensor("key");

@@ -71,7 +71,7 @@ Tensor PreluKernel(Call& c) {
   const Tensor x = c.tensor("self");
   return ops::Select(ops::Less(x, 0), x * c.tensor("weight"), x);
 }
-// Rows in which all scores are -infinity give zeros.
+// Returns the softmax, and zeros for rows in which all scores are -infinity.
 Tensor SafeSoftmax(Call& c) {
   const Tensor y = c.machine().Read(*Redirect(c, "aten::softmax").cell);
   return c.ok() ? ops::Select(ops::Equal(y, y), y, y.Like(0)) : y;

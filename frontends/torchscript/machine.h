@@ -50,8 +50,8 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  // The graph into which operators are built now, and the graph around all
-  // regions.
+  // Return the graph into which operators are built now, and the graph around
+  // all regions.
   graph::GraphBuilder& builder() { return *builders_.back(); }
   graph::GraphBuilder& outermost() { return *builders_.front(); }
   bool ok() { return status_.ok() && builder().status().ok(); }

@@ -189,7 +189,8 @@ Value AtLeast(Call& c, size_t rank) {
 }
 Value AtLeast1(Call& c) { return AtLeast(c, 1); }
 Value AtLeast2(Call& c) { return AtLeast(c, 2); }
-// The new dims of a matrix are behind it, that of a vector around it.
+// Returns x with at least 3 dims. A new dim of a matrix is behind its own, and
+// those of a vector are around it.
 Value AtLeast3(Call& c) {
   Shape shape = c.tensor("self").shape();
   if (shape.size() < 2) shape.insert(shape.begin(), Dim(1));

@@ -17,8 +17,8 @@ Tensor Channels(const Tensor& vector, const Tensor& like, int rank) {
   return ops::AlongAxis(ops::Cast(vector, like.dtype()), 1, rank);
 }
 
-// (x - mean) / sqrt(variance + epsilon), with the statistics of x over the
-// axes.
+// Returns (x - mean) / sqrt(variance + epsilon), with the statistics of x over
+// the axes.
 Tensor Standardized(const Tensor& x, const std::vector<int64_t>& axes,
                     double epsilon) {
   const Tensor mean = ops::CorrectedMean(x, axes);

@@ -7,7 +7,7 @@
 namespace ember::torchscript {
 namespace {
 
-// Integers and booleans are summed in i64.
+// Returns the type of a sum. Integers and booleans are summed in i64.
 DType SumType(DType dtype) { return IsFloat(dtype) ? dtype : DType::kI64; }
 
 Tensor SumAll(Call& c) {

@@ -28,7 +28,8 @@ Tensor NormalQuantile(Tensor p) {
 Tensor ScaledErfComplement(Tensor x) {
   return ops::Exp(x * x) * ops::ErfComplement(x);
 }
-// The erf complement of a negative number is 2 - that of its size.
+// Returns 1 - erf(x). For a negative number it is 2 minus the result for its
+// size.
 Tensor ErfComplement(Tensor x) {
   const Tensor of_size = ops::ErfComplement(ops::Absolute(x));
   return ops::Select(ops::Less(x, 0), 2.0 - of_size, of_size);
@@ -77,7 +78,7 @@ Tensor Heaviside(Call& c) {
   const Tensor step = ops::Select(ops::Less(x, 0), x.Like(0), x.Like(1));
   return ops::Select(ops::Equal(x, 0), at_zero, step);
 }
-// -0 is negative: only its reciprocal shows it.
+// True for negative elements. -0 is negative, which only its reciprocal shows.
 Tensor SignBit(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;

@@ -198,7 +198,8 @@ Tensor NestedFromMask(Call& c) {
   return own;
 }
 Value IsLeftAligned(Call&) { return Value::Bool(true); }
-// The result is as long as the longest of the sequences.
+// Returns the sequences of a nested tensor, filled up to the length of the
+// longest one.
 Tensor PaddedTensor(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor hidden = c.machine().HiddenIn(x);
