@@ -16,8 +16,8 @@
 
 namespace ember {
 
-// Declared in base/temporary_files.h, which is a library of its own: a header
-// of this one is read by nearly every compilation.
+// base/temporary_files.h declares these functions, in a library of its own:
+// nearly every compilation reads base/atomic_file_writer.h.
 void RemoveTemporaryFiles();
 bool IsWrittenInPlace(const std::string& path);
 
@@ -41,8 +41,8 @@ struct Note {
 };
 Note notes[16];
 
-// Called before the file is created. Where the path is too long, or too many
-// files are noted, nothing happens.
+// Notes the file; called before the file is created. Does nothing if the path
+// is too long or too many files are noted.
 void NoteTemporary(const std::string& path) {
   if (path.size() >= sizeof notes[0].path) return;
   for (Note& note : notes) {
@@ -61,7 +61,9 @@ void ForgetTemporary(const std::string& path) {
   }
 }
 
-// The name is not used in full: with what is added it might be too long.
+// Returns the beginning that names of temporary files for `path` share. It has
+// only the first kMaxName characters of the file's name, because a longer name
+// with a suffix might be too long for the system.
 std::string PrefixOfTemporaries(std::string_view path) {
   constexpr size_t kMaxName = 100;
   const size_t name = path.rfind('/') + 1;  // 0 without a folder
@@ -80,9 +82,9 @@ bool IsProcessAndNumber(std::string_view text) {
              std::string_view::npos;
 }
 
-// Deletes the temporary file if its writer is gone. A writer that lives holds
-// the lock. The name is compared once the lock is held: the file may have been
-// renamed meanwhile.
+// Deletes the temporary file if its writer has ended: a running writer holds
+// the lock. Compares the name once the lock is held, because the file may have
+// been renamed meanwhile.
 void DeleteIfAbandoned(int folder, const char* name) {
   // Some systems lock only files that are open for writing.
   const int file = Retry([&] {
@@ -99,7 +101,8 @@ void DeleteIfAbandoned(int folder, const char* name) {
   ::close(file);
 }
 
-// Deletes the temporary files that killed writers of the same path have left.
+// Deletes the temporary files that writers of the same path have left because
+// they were killed.
 void DeleteAbandoned(const std::string& prefix) {
   const size_t name = prefix.rfind('/') + 1;
   const std::string folder = name == 0 ? "." : prefix.substr(0, name);
@@ -115,8 +118,8 @@ void DeleteAbandoned(const std::string& prefix) {
   ::closedir(entries);
 }
 
-// A temporary file for `path` that this process has locked, so that no other
-// writer deletes it; -1 and errno otherwise.
+// Creates a temporary file for `path` and locks it, so that no other writer
+// deletes it. Returns -1 and sets errno if that fails.
 int CreateTemporary(const std::string& path, std::string& name) {
   static std::atomic<uint32_t> counter{
       0};  // names differ between threads of this process
@@ -132,12 +135,14 @@ int CreateTemporary(const std::string& path, std::string& name) {
     });
     const int error = errno;
     if (file >= 0) {
-      // Without a lock, which not all systems have, others leave it alone, too.
+      // Not all systems have locks. Without one, other writers do not delete
+      // the file either.
       struct stat info;
       if (Retry([&] { return ::flock(file, LOCK_EX); }) != 0 ||
           ::fstat(file, &info) != 0 || info.st_nlink > 0)
         return file;
-      // Another writer took it for an abandoned one before it was locked.
+      // Another writer found the file before it was locked, and deleted it as
+      // an abandoned one.
       ::close(file);
     }
     ForgetTemporary(name);
@@ -158,7 +163,7 @@ void RemoveTemporaryFiles() {
   }
 }
 
-// Renaming would put a file in the place of a device.
+// Returns true for devices and pipes: renaming would replace them by a file.
 bool IsWrittenInPlace(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return false;
@@ -197,7 +202,7 @@ AtomicFileWriter::~AtomicFileWriter() {
     ::unlink(temporary_.c_str());
     ForgetTemporary(temporary_);
   }
-  // Closed after it: until then it is locked.
+  // The file is closed last, because closing it ends the lock.
   if (file_ >= 0) ::close(file_);
 }
 
@@ -220,8 +225,8 @@ Status AtomicFileWriter::Commit(Durability durability) {
     if (synced != 0 && errno != EINVAL && errno != ENOSYS)
       return Error("write", errno);
   }
-  // The lock is held until the file has its name. Some systems say only when a
-  // file is closed that it was not written.
+  // Keeps the lock until the file has its name. The file is closed before that,
+  // because some systems report a failed write only when a file is closed.
   const int lock = temporary_.empty() ? -1 : ::fcntl(file_, F_DUPFD_CLOEXEC, 0);
   // The descriptor is closed whatever close() returns, even after EINTR.
   const int closed = ::close(std::exchange(file_, -1));

@@ -7,7 +7,7 @@
 namespace ember {
 namespace {
 
-// Returns how many edits make one text of the other.
+// Returns the number of edits that change one text to the other.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

@@ -12,8 +12,9 @@
 
 namespace ember {
 
-// Returns the candidate that differs least from the name: by at most two
-// characters that are added, left out or replaced, and not by all of its own.
+// Returns the candidate that differs least from the name. It may differ by at
+// most two characters that are added, left out or replaced, and by fewer than
+// the candidate has.
 std::optional<std::string_view> NearestName(
     std::string_view name, std::span<const std::string_view> candidates);
 

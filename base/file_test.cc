@@ -48,7 +48,7 @@ TEST(FileTest, WritesReadsAndMaps) {
   EXPECT_TRUE(mapped.bytes().empty());  // NOLINT(bugprone-use-after-move)
 }
 
-// The names in a folder that temporary files of `file` have.
+// Returns the names of the temporary files of `file` in its folder.
 std::vector<std::string> TemporaryFilesOf(const std::string& file) {
   std::vector<std::string> names;
   for (const auto& entry :
@@ -83,7 +83,7 @@ TEST(FileTest, WhatOthersWriteStays) {
   auto other = AtomicFileWriter::Create(path);
   ASSERT_TRUE(other.ok()) << other.status().message();
   ASSERT_TRUE(other->Write("other").ok());
-  // Names that no writer gives.
+  // These are names that no writer creates.
   const std::vector<std::string> strangers = {
       "file_test_others.tmp.", "file_test_others.tmp.1",
       "file_test_others.tmp.1.x", "file_test_others.tmp.copy"};

@@ -9,8 +9,8 @@
 namespace ember {
 namespace {
 
-// Whether the range lies in one mapping of a file that nobody writes to, by a
-// line of Linux' list:
+// True if the range is in one mapping of a file, and the process may not write
+// to the mapping. `line` is one of Linux' list of mappings:
 //
 //   7f3a10000000-7f3a30000000 r--p 00000000 08:01 131 /models/resnet50.vmfb
 bool IsOfFile(const char* line, uintptr_t begin, uintptr_t end) {
@@ -29,7 +29,8 @@ bool IsOfFile(uintptr_t begin, uintptr_t end) {
   if (maps == nullptr) return false;
   bool is_of_file = false;
   char line[512];
-  bool is_begin = true;  // of a line, which may be longer than that
+  // `line` is the beginning of a line, not the rest of a long one
+  bool is_begin = true;
   while (!is_of_file && std::fgets(line, sizeof line, maps) != nullptr) {
     is_of_file = is_begin && IsOfFile(line, begin, end);
     is_begin = false;

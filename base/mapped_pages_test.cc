@@ -18,9 +18,10 @@
 namespace ember {
 namespace {
 
-// How many of the range's pages the process has in memory of its own.
+// Returns the number of the range's pages that are in the process's memory.
 size_t ResidentPages(std::span<const uint8_t> bytes) {
-  // Field 2 of a page's entry in the page table: bit 63 is "present".
+  // Each page has an entry of 8 bytes in this file, of which bit 63 says if the
+  // page is present.
   FILE* const map = std::fopen("/proc/self/pagemap", "rb");
   if (map == nullptr) return 0;
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
@@ -58,7 +59,7 @@ TEST(MappedPages, FilesAreReadAgain) {
   EXPECT_EQ(SumOf(bytes), sum);
 }
 
-// Memory that is of no file would be lost.
+// The contents of memory that belongs to no file would be lost.
 TEST(MappedPages, OtherMemoryIsLeftAlone) {
   std::vector<uint8_t> memory(1 << 20, 7);
   ReleaseMappedPages(memory);
@@ -73,7 +74,7 @@ TEST(MappedPages, OtherMemoryIsLeftAlone) {
   ::munmap(anonymous, 1 << 20);
 }
 
-// A range that goes on behind a file's mapping.
+// The range is longer than the mapping of the file.
 TEST(MappedPages, OnlyWhatIsMapped) {
   const std::string path = testing::TempDir() + "/mapped_pages_end";
   ASSERT_TRUE(WriteFileAtomically(path, std::string(1 << 16, 'x')).ok());

@@ -1,10 +1,10 @@
-// The temporary files of AtomicFileWriter (base/atomic_file_writer.h), for
-// programs: none of them is left when a signal ends the process.
+// Deletes the temporary files of AtomicFileWriter (base/atomic_file_writer.h)
+// when a signal ends a program.
 //
 //   void OnSignal(int signal) { RemoveTemporaryFiles(); … }
 //
-// A library leaves signals to its host, so only programs install such a
-// handler (tools/lib/end_by_signal.h). Thread-safe.
+// A library leaves signals to its host, so only programs install such a handler
+// (tools/lib/end_by_signal.h). Thread-safe.
 #ifndef EMBER_BASE_TEMPORARY_FILES_H_
 #define EMBER_BASE_TEMPORARY_FILES_H_
 
@@ -17,8 +17,8 @@ namespace ember {
 // finds its file gone.
 void RemoveTemporaryFiles();
 
-// True if AtomicFileWriter writes to what is at `path` as it is: to a device or
-// a pipe.
+// True if AtomicFileWriter writes directly to `path`, because `path` is a
+// device or a pipe.
 bool IsWrittenInPlace(const std::string& path);
 
 }  // namespace ember

@@ -28,8 +28,8 @@ struct SeedRange {
   bool is_replay = false;
 };
 
-// Returns `count` seeds from `first` on, or those that the environment asks
-// for.
+// Returns `count` seeds that begin with `first`, or the seeds that the
+// environment asks for.
 SeedRange TestSeeds(uint64_t count, uint64_t first = 1);
 
 // Returns the command that runs one seed of a test target again.

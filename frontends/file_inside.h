@@ -5,14 +5,14 @@
 //       const std::string path,
 //       FileInside("models/bert", "weights.bin", "external data"));
 //
-// Caches of downloads keep all files in one folder, and give names by links
-// into it: `model`, the model's own file, then resolves into that folder, and
-// a part that resolves into it, too, is within the model's.
+// Caches of downloads keep all files in one folder, and their names are
+// symbolic links into it. So a file is also accepted if it is in the folder
+// that contains `model`, the model's own file, once links are resolved.
 //
-// Errors, one line whatever the location is: an absolute one or one with "..",
-// a file that a symbolic link leads out of the folders, something that is no
-// plain file. A hard link is the file itself: where another name of it lies
-// cannot be told. Thread-safe.
+// Errors are one line. Refused are an absolute location, one with "..", a
+// symbolic link to a place outside of these folders, and anything that is no
+// plain file. A hard link is accepted, as it cannot be distinguished from the
+// file's other names. Thread-safe.
 #ifndef EMBER_FRONTENDS_FILE_INSIDE_H_
 #define EMBER_FRONTENDS_FILE_INSIDE_H_
 
@@ -23,8 +23,9 @@
 
 namespace ember::frontends {
 
-// folder: of the model; empty: it has none, which is an error. what: the file,
-// for messages. model: the path of the model's file; empty: it is no link.
+// folder: the model's folder; an empty one is an error, as the model then has
+// no folder. what: names the file in messages. model: the path of the model's
+// file; if it is empty, no other folder is accepted.
 StatusOr<std::string> FileInside(const std::string& folder,
                                  const std::string& location,
                                  std::string_view what,

@@ -15,7 +15,7 @@ namespace ember::frontends {
 
 std::span<const Format* const> Formats();
 
-// Returns the format of a file with these contents.
+// Returns the format of a file with these contents; null if no format has them.
 const Format* FindFormat(std::string_view contents);
 // Returns the format by the file's extension, for files whose contents are
 // damaged.

@@ -62,8 +62,8 @@ struct ImportOptions {
   // Receives each operator before it is imported, in stage "import"; may be
   // null.
   Progress* progress = nullptr;
-  // If set: gets a line for what the user should know though the import
-  // succeeded.
+  // If not null: receives a line for each fact that the user should know
+  // although the import succeeded.
   std::vector<std::string>* notes = nullptr;
   // Largest number of operations of the graph, as GraphBuilder counts them. A
   // model that needs more is refused (ResourceExhausted).

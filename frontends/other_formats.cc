@@ -24,7 +24,8 @@ bool IsJson(std::string_view contents) {
   return WithoutSpace(contents.substr(0, kFront)).starts_with('{');
 }
 
-// Files of FlatBuffers have a name of four bytes behind the first four.
+// True for a FlatBuffers file with this identifier, which is in the four bytes
+// after the first four.
 bool HasIdentifier(std::string_view contents, std::string_view identifier) {
   return contents.size() > 8 && contents.substr(4).starts_with(identifier);
 }
@@ -42,7 +43,8 @@ bool IsTensorFlowJs(std::string_view contents, std::string_view) {
                               Contains(contents, "\"weightsManifest\""));
 }
 
-// The length of the JSON at the front, in 8 bytes, then the JSON.
+// True if the contents are the length of a JSON text in 8 bytes, and then that
+// text.
 bool IsSafetensors(std::string_view contents, std::string_view) {
   constexpr size_t kLengthBytes = 8;
   if (contents.size() <= kLengthBytes + 1) return false;
@@ -60,8 +62,9 @@ bool IsGguf(std::string_view contents, std::string_view) {
   return false;
 }
 
-// A ProgramDesc begins with its first block, whose number is 0 and whose parent
-// is -1 or 0. Newer versions write JSON that says so.
+// True for a file of Paddle. A ProgramDesc begins with its first block, whose
+// number is 0 and whose parent is -1 or 0. Newer versions write JSON with the
+// word "pir".
 bool IsPaddle(std::string_view contents, std::string_view path) {
   if (IsJson(contents)) return Contains(contents, "\"magic\":\"pir\"");
   if (path.ends_with(".pdmodel") || path.ends_with(".pdiparams")) return true;
@@ -98,7 +101,7 @@ bool IsTrees(std::string_view contents, std::string_view) {
          (IsJson(contents) && Contains(contents, "\"learner\""));
 }
 
-// The last bytes of a table of TensorFlow.
+// True if the contents end with the magic number of TensorFlow's tables.
 bool IsCheckpointIndex(std::string_view contents, std::string_view) {
   return contents.ends_with("\x57\xfb\x80\x8b\x24\x75\x47\xdb");
 }

@@ -1,10 +1,11 @@
-// Files of models that no frontend reads, for messages: what a file is, and how
-// its model comes here all the same.
+// Files of models that no frontend reads, for messages: what such a file is,
+// and how its model can be converted to a format that a frontend reads.
 //
 //   if (const OtherFormat* other = FindOtherFormat(contents, "m.gguf"))
 //     … "found " + other->title + ": " + other->advice
 //
-// Only files that FindFormat (formats.h) does not know are asked about.
+// The functions are only correct for files that FindFormat (formats.h) does not
+// know.
 #ifndef EMBER_FRONTENDS_OTHER_FORMATS_H_
 #define EMBER_FRONTENDS_OTHER_FORMATS_H_
 
@@ -21,7 +22,7 @@ struct OtherFormat {
 
 std::span<const OtherFormat> OtherFormats();
 
-// Null: it is none of them.
+// Returns the format of a file; null if it is none of these.
 const OtherFormat* FindOtherFormat(std::string_view contents,
                                    std::string_view path);
 

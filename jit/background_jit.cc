@@ -56,7 +56,7 @@ class BackgroundJit final : public Jit {
   const ScheduleFolder schedules_;
   const std::shared_ptr<Oracle> oracle_;
   const std::unique_ptr<LateCompiler> compiler_;
-  mutable std::mutex mutex_;  // guards the two below
+  mutable std::mutex mutex_;  // guards the next two members
   JitTotals totals_;
   std::string schedule_problem_;
   CompileQueue queue_;  // last: its threads use the members above

@@ -120,15 +120,15 @@ class Jit : public vm::KernelProvider {
   // is no problem. If threads compile, a problem is not known before the first
   // kernel.
   virtual std::string cache_problem() const = 0;
-  // An error if JitOptions::schedule_folder is wrong for a module with these
-  // dispatches; has_others: it may have schedules of other modules, too
-  // (jit/schedule_folder.h).
+  // Returns an error if JitOptions::schedule_folder is wrong for a module with
+  // these dispatches. has_others: the folder may also have schedules of other
+  // modules (jit/schedule_folder.h).
   virtual Status CheckSchedules(std::span<const std::string> dispatches,
                                 bool has_others) const {
     return OkStatus();
   }
-  // Why a schedule of that folder has not become a kernel, so far; empty if
-  // each that was wanted has.
+  // Returns why a schedule of that folder has not become a kernel so far; empty
+  // if each schedule that was needed has.
   virtual std::string schedule_problem() const { return ""; }
 };
 

@@ -35,8 +35,8 @@ StatusOr<std::vector<std::string>> ListSchedules(const std::string& folder) {
   return files;
 }
 
-// An error for the first line that names no primitive. Whether its operands fit
-// is only known when it is applied.
+// Returns an error for the first line that names no primitive. Operands are
+// only checked when the primitive is applied.
 Status CheckPrimitives(std::string_view text) {
   std::vector<std::string_view> names;
   const std::vector<schedule::PrimitiveInfo> infos = schedule::Primitives();

@@ -20,19 +20,19 @@
 namespace ember::jit {
 
 struct GivenSchedule {
-  std::string file;  // its path
-  std::string text;  // empty: there is none
+  std::string file;  // the file's path
+  std::string text;  // empty if there is no schedule
 };
 
 class ScheduleFolder {
  public:
-  // Empty: no dispatch has a schedule.
+  // If `folder` is empty, no dispatch has a schedule.
   explicit ScheduleFolder(std::string folder) : folder_(std::move(folder)) {}
 
-  // Errors name the file and what is wrong with it: a folder that cannot be
-  // read or has no schedule, a file that belongs to none of the dispatches, a
-  // line that is no primitive. Whether a primitive is legal is only known when
-  // a kernel is made. has_others: files may belong to other dispatches, too.
+  // Returns an error, with the file's name, if the folder cannot be read or has
+  // no schedule, if a file belongs to none of the dispatches, or if a line is
+  // no primitive. Only making a kernel shows if a primitive is legal.
+  // has_others: files may also belong to other dispatches.
   Status Check(std::span<const std::string> dispatches,
                bool has_others = false) const;
   GivenSchedule Find(std::string_view dispatch, int tier) const;

@@ -13,9 +13,10 @@
 namespace ember::graph {
 namespace {
 
-// A dim with more symbols and constants, or a longer text, becomes a symbol.
-// Dims that layers do not nest are smaller, and what one operator makes of its
-// operands' dims stays below the size that makes a dim invalid.
+// A dim with more symbols and constants, or with a longer text, is replaced by
+// a symbol. Only dims that contain each other over many layers get so large.
+// One operator combines dims below these limits to one that is still below the
+// size at which a dim becomes invalid.
 constexpr int kMaxLeaves = 24;
 constexpr size_t kLongestText = 512;
 constexpr size_t kShortText = 2 * kMaxLeaves;  // has no more leaves
@@ -35,7 +36,8 @@ bool IsLong(const Dim& dim) {
              [](Dim::Operation, int a, int b) { return a + b; }) > kMaxLeaves;
 }
 
-// Returns the symbol that stands for the expression in this graph, if one does.
+// Returns the symbol that has replaced the expression in this graph, if there
+// is one.
 std::optional<Dim> SymbolFor(const Dim& dim, const Graph& graph) {
   for (const auto& operation : graph.operations()) {
     if (operation->name() != "extents" ||
@@ -49,9 +51,9 @@ std::optional<Dim> SymbolFor(const Dim& dim, const Graph& graph) {
   return std::nullopt;
 }
 
-// Expressions that contain each other, layer by layer, would grow without end:
-// a long one becomes a symbol that the program computes, the same for the same
-// expression.
+// Replaces a long expression by a symbol that the program computes; equal
+// expressions get the same symbol. Without that, expressions that contain each
+// other over many layers would grow exponentially.
 Dim ShortDim(GraphBuilder& builder, const Graph& graph, const Dim& dim) {
   if (!IsLong(dim)) return dim;
   if (const auto known = SymbolFor(dim, graph)) return *known;

@@ -303,7 +303,7 @@ TEST(GraphBuilderTest, ContentsOfMovedTensors) {
   EXPECT_EQ(b.IntegerContents(nullptr), std::nullopt);
 }
 
-// The result's dim contains that of x twice.
+// Returns a result whose dim contains that of x twice.
 Value* Grow(GraphBuilder& b, Value* x) {
   const Dim dim = x->shape()[0];
   return b.Broadcast(
@@ -322,7 +322,7 @@ TEST(GraphBuilderTest, LongDimsBecomeSymbols) {
   }
   ASSERT_TRUE(b.status().ok()) << b.status().message();
   EXPECT_LE(first->shape()[0].ToString().size(), 512u);
-  // The same expression is the same symbol.
+  // Equal expressions become the same symbol.
   EXPECT_EQ(first->shape(), second->shape());
   b.Output("y", b.Add(first, second));
   const StatusOr<Graph> graph = b.Finish();

@@ -39,8 +39,8 @@ bool WidensMatrixOfBytes(const Operation& operation) {
              type.shape, [](const Dim& dim) { return dim != Dim(1); }) > 1;
 }
 
-// True if the operation divides integers by a constant of which an element is
-// 0. It is not folded, so that the pass check-divisors finds it.
+// True if the operation divides integers by a constant that has an element 0.
+// Such an operation is not folded, so that the pass check-divisors finds it.
 bool DividesByZero(const Operation& operation) {
   const std::string_view name = operation.name();
   const bool divides = name == "divide" || name == "floor_divide" ||

@@ -98,8 +98,8 @@ DimBounds BoundsOfTerms(const Terms& terms) {
   return sum;
 }
 
-// Returns the quotient of a term c * d * floordiv(a, d), which is
-// c * (a - mod(a, d)).
+// If the term has the form c * d * floordiv(a, d), which equals c * (a - mod(a,
+// d)), returns its quotient floordiv(a, d). Returns null otherwise.
 const Atom* RoundedDown(const Term& term) {
   if (term.factors.size() != 1) return nullptr;
   const Atom& atom = *term.factors[0];
@@ -110,9 +110,9 @@ const Atom* RoundedDown(const Term& term) {
   return divides ? &atom : nullptr;
 }
 
-// Returns the dim with each multiple of a quotient by its divisor as the
-// dividend: terms that cancel the dividend's do so only then. Subtracts the
-// bounds of the rests that are left out, in `rests`.
+// Returns the dim with each term c * d * floordiv(a, d) replaced by c * a, so
+// that equal terms outside of the quotient cancel those of a. Adds the bounds
+// of the difference, -c * mod(a, d), to `rests`.
 Dim WithDividends(const Dim& dim, DimBounds& rests) {
   Dim sum = 0;
   for (const Term& term : DimAlgebra::TermsOf(dim)) {

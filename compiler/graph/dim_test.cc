@@ -126,7 +126,7 @@ TEST(DimTest, Bounds) {
   EXPECT_EQ(Parsed("mod(N - 5, 4)").LowerBound(), 0);
   EXPECT_EQ(Parsed("N * H").LowerBound(), 0);
   EXPECT_EQ(Parsed("N - H").LowerBound(), std::nullopt);
-  // The multiple of a quotient is about its dividend.
+  // d * floordiv(a, d) differs from a by less than d.
   EXPECT_EQ(Parsed("2*floordiv(H + 1, 2) - H").LowerBound(), 0);
   EXPECT_EQ(Parsed("2*floordiv(H + 1, 2) - H").UpperBound(), 1);
   EXPECT_EQ(Parsed("H - 6*floordiv(H - N, 3)").UpperBound(), std::nullopt);

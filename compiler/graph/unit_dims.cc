@@ -8,7 +8,7 @@ namespace ember::graph {
 
 void TakeNotUnit(GraphBuilder& builder, const Dim& dim) {
   if (dim.is_constant() || !dim.is_valid() || !MayBeUnit(dim)) return;
-  // Negative for 1 alone, which extents refuses.
+  // The distance is negative only for 1, and "extents" refuses negative values.
   const Dim distance = Maximum(dim - Dim(2), Dim(0) - dim);
   builder.ApplyAll(
       "extents", {builder.ShapeValue({distance})},

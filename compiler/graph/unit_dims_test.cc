@@ -24,9 +24,9 @@ TEST(UnitDimsTest, OpenDimsAreTakenNotToBe1) {
   const StatusOr<Graph> graph = b.Finish();
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_TRUE(Verify(*graph).ok());
-  // N + 1 is 2 at least.
+  // N + 1 is at least 2.
   EXPECT_THAT(DimsTakenNotUnit(*graph), ElementsAre(kN));
-  // The text keeps it.
+  // The assumption is part of the graph's text.
   const std::string text = Print(*graph);
   EXPECT_THAT(text, HasSubstr("not_one = [N]"));
   const StatusOr<Graph> parsed = Parse(text);

@@ -314,10 +314,9 @@ class GroupFormer {
     }
   }
 
-  // Weights that are computed from constants alone (numbers of few bits, with
-  // their scales) become part of the dispatch of the product that they are of:
-  // a kernel then computes them once, when it is made, in the layout that it
-  // reads.
+  // Joins weights that are computed from constants alone (numbers of few bits
+  // with their scales) to the dispatch of the product that reads them. A kernel
+  // then computes them once, when it is made, in the layout that it reads.
   void JoinConstants(std::set<const Value*>& stored) {
     for (size_t i = 0; i < groups_.size(); ++i) {
       const int weights = static_cast<int>(i);
@@ -327,7 +326,8 @@ class GroupFormer {
     }
   }
 
-  // Makes the group the first part of another one, if that has room.
+  // Moves the operations of group `number` to the beginning of group `reader`,
+  // if that has room.
   void JoinBefore(int number, int reader, std::set<const Value*>& stored) {
     Group& group = groups_[reader];
     std::vector<const Operation*>& first = groups_[number].operations;
@@ -344,8 +344,8 @@ class GroupFormer {
     group.producers.merge(groups_[number].producers);
   }
 
-  // Whether contractions alone read what the group computes, and it computes
-  // that from constants, of constant dims.
+  // True if the group computes its results from constants alone, with constant
+  // dims, and only contractions read the results.
   static bool IsOfConstants(const Group& group,
                             const std::set<const Value*>& stored) {
     return !group.closed && !group.operations.empty() &&
@@ -358,8 +358,8 @@ class GroupFormer {
                });
   }
 
-  // Whether contractions read it, or operations of the group, maybe with others
-  // written into them.
+  // True if only contractions and operations of the group read the value,
+  // directly or through other operations.
   static bool IsReadByContractionsBut(const Group& group, const Value& value) {
     return std::ranges::all_of(value.users(), [&](const Operation* user) {
       if (std::ranges::count(group.operations, user) > 0) return true;
@@ -369,8 +369,8 @@ class GroupFormer {
     });
   }
 
-  // Whether constants, and what the group computes, are all that the operation
-  // and those that are written into it read.
+  // True if the operation, and the operations that are computed as part of it,
+  // read only constants and results of the group.
   static bool IsOfConstants(const Group& group, const Operation& operation,
                             const std::set<const Value*>& stored,
                             std::set<const Operation*>& seen) {

@@ -21,8 +21,8 @@ using graph::Graph;
 using graph::Operation;
 using graph::Value;
 
-// True if the shape has elements whatever the data is. Symbols of inputs are
-// taken to be positive.
+// True if the shape has elements for all data. Symbols of inputs are assumed to
+// be positive.
 bool HasElements(const graph::Shape& shape) {
   if (std::ranges::find(shape, Dim(0)) != shape.end()) return false;
   std::set<std::string> symbols;

@@ -18,13 +18,12 @@
 
 namespace ember::compiler {
 
-// True if the operation divides integers by a constant of which an element is 0
-// (divide, floor_divide, modulo, remainder), also behind reshapes and
+// True if the operation (divide, floor_divide, modulo, remainder) divides
+// integers by a constant that has an element 0, also behind reshapes and
 // broadcasts. Such an operation is not folded, so that CheckDivisors finds it.
 bool DividesByZero(const graph::Operation& operation);
 
-// Returns an error for the first division by a constant 0. Changes nothing, and
-// checks the regions itself.
+// Changes nothing. Also checks the graph's regions.
 Status CheckDivisors(graph::Graph& graph);
 
 }  // namespace ember::compiler

@@ -25,7 +25,7 @@ using graph::TensorType;
 
 // Number of bytes by which folding one operation may enlarge the module.
 constexpr int64_t kFreeGrowthBytes = 64 * 1024;
-// Bytes of weights that are better not in memory twice.
+// Smallest size in bytes of weights that should not be in memory twice.
 constexpr int64_t kLargeConstant = int64_t{1} << 20;
 
 int64_t ByteSize(const TensorType& type) {
@@ -42,9 +42,9 @@ bool IsOfBytes(const Operation& operation) {
   });
 }
 
-// Whether large weights are transposed for contractions alone, which read them
-// in any order (sink_transposes.h): then there is no copy, and those of a file
-// stay where they are.
+// True if the operation transposes large weights that only contractions read.
+// Contractions read operands in any order (sink_transposes.h), so no copy is
+// needed, and weights in a file stay there.
 bool IsReadInAnyOrder(const Operation& operation) {
   const graph::Value* result = operation.result();
   return operation.name() == "transpose" && !result->is_graph_output() &&
@@ -67,8 +67,9 @@ bool ShouldFold(const Operation& operation) {
     return false;
   }
   if (DividesByZero(operation)) return false;
-  // Elements of a few bits stay several to a byte: who reads them as numbers
-  // takes them apart (lowering/fusion.cc: constants of products).
+  // Bytes that hold several elements of a few bits are not unpacked here. The
+  // operation that reads the elements as numbers unpacks them
+  // (lowering/fusion.cc: constants of products).
   const int64_t most_growth = IsOfBytes(operation) ? 1 : 2;
   int64_t operand_bytes = 0;
   for (const graph::Value* operand : operation.operands()) {
@@ -165,7 +166,7 @@ StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation,
   }
   SerialRunner runner;
   EMBER_RETURN_IF_ERROR(plan->Run(buffers, runner));
-  // Nobody may want what it was made of.
+  // The program may not need the operands any more.
   for (const graph::Value* operand : operation.operands()) {
     const auto& data =
         operand->producer()->attributes().Get<ConstantData>("value");

@@ -4,12 +4,14 @@
 //
 //   %a = constant() {1, 2};  %b = neg(%a)     →     %b = constant() {-1, -2}
 //
-// Not folded: values that grow by folding (a broadcast of a scalar, bytes that
-// hold two weights each), which cost less as index expressions; transposes of
-// large weights for contractions; operations with symbolic dims; and what is
-// above the limits of a model on growth and on points to evaluate, as a chain
-// of operations may double a constant at each, and a small constant may be
-// summed for ever.
+// These operations are not folded:
+//   - those whose value is larger than the operands (a broadcast of a scalar,
+//     bytes that hold two weights each), which cost less as index expressions
+//   - transposes of large weights that only contractions read
+//   - operations with symbolic dims
+//   - those above a model's limits on growth and on points to evaluate: each
+//     operation of a chain may double a constant, and summing a small constant
+//     may take arbitrarily long
 #ifndef EMBER_COMPILER_PASSES_FOLD_CONSTANTS_H_
 #define EMBER_COMPILER_PASSES_FOLD_CONSTANTS_H_
 

@@ -56,7 +56,7 @@ TEST(FoldConstants, ComputesInRegionsToo) {
   EXPECT_EQ(CountOf(graph, "neg"), 0);
 }
 
-// Two weights to a byte: taken apart they would be twice as many bytes.
+// Each byte has two weights; unpacked, they would take twice as many bytes.
 TEST(FoldConstants, BitsStayPacked) {
   graph::Graph graph = Parse(R"(graph @g() -> (%y) {
     %c: u8[] = constant() {value = [18]}
@@ -72,7 +72,8 @@ TEST(FoldConstants, BitsStayPacked) {
   EXPECT_EQ(CountOf(graph, "shift_right"), 1);
 }
 
-// Contractions read large weights as they lie in the model's file.
+// Contractions read large weights in the order that they have in the model's
+// file.
 TEST(FoldConstants, LargeTransposesOfContractionsStay) {
   for (const int64_t rows : {512, 16}) {
     std::string text = "graph @g(%x: f32[1, 1024]) -> (%y) {\n";

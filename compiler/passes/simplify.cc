@@ -116,19 +116,21 @@ bool IsPlainPad(const Operation* operation) {
          operation->attributes().Get<std::string>("mode") == "constant";
 }
 
-// Whether no element is left out at either end.
+// True if none of a pad's amounts at one end is negative, so that it removes no
+// elements there.
 bool CropsNothing(const Shape& amounts) {
   return std::ranges::all_of(amounts, [](const Dim& dim) {
     return dim.is_constant() && dim.constant() >= 0;
   });
 }
 
-// What the pad fills with, if it is one known value.
+// Returns the value that the pad fills with, if it is one known value.
 std::optional<double> FillOf(const Operation& pad) {
   return pad.operand_count() == 1 ? 0.0 : UniformConstant(pad.operand(1));
 }
 
-// Pads a pad of the same value by both amounts at once.
+// Makes one pad, by the sum of the amounts, of a pad of a pad with the same
+// value.
 void JoinPads(Graph& graph, Operation* pad) {
   const Operation* inner = pad->operand(0)->producer();
   if (!IsPlainPad(pad) || !IsPlainPad(inner)) return;

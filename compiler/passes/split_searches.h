@@ -1,4 +1,4 @@
-// Replaces the search for an extreme along the last dim by two reductions.
+// Splits a search for an extreme along the last dim into two reductions.
 //
 //   %y: i64[N] = arg_reduce(%x) {mode = "maximum", axis = 1}    %x: f32[N, 1000]
 //     →
@@ -12,14 +12,15 @@
 //   %p: i32[N] = reduce(%s) {combiner = "minimum", axes = [1]}
 //   %y: i64[N] = cast(%p) {dtype = i64}
 //
-// A fold takes one element after the other; a reduction takes as many at once
-// as there are lanes or threads, although the row is read twice. Results are
-// the same: if a row has a NaN, its maximum is NaN, which equals no element,
-// and the first NaN is found. If `last` is set, the second reduction is a
-// maximum.
+// A search is a fold, which combines one element after another. Reductions
+// combine as many elements at once as there are lanes or threads, though they
+// read the row twice. Results are the same: if a row has a NaN, the maximum is
+// a NaN, which equals nothing, and the first NaN is found. If `last` is set,
+// the second reduction is a maximum.
 //
-// Folds stay along other dims, whose neighbours are lanes already, along dims
-// of less than 16 elements, and where the extent is no constant.
+// A search is not split along other dims, where lanes already run along
+// adjacent elements, nor along dims of less than 16 elements or of open
+// extents.
 #ifndef EMBER_COMPILER_PASSES_SPLIT_SEARCHES_H_
 #define EMBER_COMPILER_PASSES_SPLIT_SEARCHES_H_
 

@@ -41,7 +41,7 @@ bool IsArithmetic(const Operation& operation) {
           operation.name() != "bitcast");
 }
 
-// True if changing an operand by its last bit may change the result by much
+// True if a change of an operand by its last bit may change the result by much
 // more than that.
 bool Jumps(const Operation& operation) {
   if (IsCast(operation)) {
@@ -87,7 +87,7 @@ class Widener {
   }
 
  private:
-  // --- which values stay wide, from the end of the graph ---
+  // --- which values stay in f32, from the end of the graph ---
 
   void LookAt(const Operation& operation) {
     bool is_used = operation.record().trait == OperatorTrait::kProgram;
@@ -120,18 +120,18 @@ class Widener {
     return reader;
   }
 
-  // True if the operation reads a value that has not been rounded.
+  // True if the operation can read an operand that has not been rounded.
   bool Takes(const Operation& reader) const {
     if (IsView(reader)) return flowing_.contains(reader.result());
     if (!IsArithmetic(reader) || Jumps(reader)) return false;
-    // A cast to a wider type computes nothing: the readers of its result
-    // decide.
+    // A cast to a wider type computes nothing, so the reader of its result
+    // decides.
     const bool widens = IsCast(reader) && !IsHalf(reader.result());
     return !widens || flowing_.contains(reader.result());
   }
 
-  // True if the value is the result of a cast and is cast again at once, which
-  // is the model's way to ask for a rounding.
+  // True if the model asks for the rounding of this value: the value is a float
+  // that has been cast, and its only reader is another cast.
   bool IsAskedFor(const Value* value) const {
     if (!IsCast(*value->producer()) ||
         !IsFloat(value->producer()->operand(0)->dtype()))
@@ -150,7 +150,7 @@ class Widener {
     return IsArithmetic(operation) && !IsAskedFor(result);
   }
 
-  // --- what is made, from the start of the graph ---
+  // --- new operations, from the start of the graph ---
 
   StatusOr<Value*> WideOperand(Value* operand) {
     if (!IsHalf(operand)) return operand;
@@ -203,11 +203,9 @@ class Widener {
   Graph& graph_;
   Rewriter rewriter_;
   std::set<const Operation*> used_;
-  // values that are read by one operation, which takes them unrounded
-  std::set<const Value*> flowing_;
-  // the f32 value that replaces each of them
-  std::map<const Value*, Value*> wide_;
-  std::set<const Operation*> erased_;  // operations that were replaced
+  std::set<const Value*> flowing_;  // their only reader takes them unrounded
+  std::map<const Value*, Value*> wide_;  // the f32 value that replaces each
+  std::set<const Operation*> erased_;    // others replace them
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Chains of f16 and bf16 are computed in f32 and rounded at their end.
+// Computes chains of f16 and bf16 in f32, and rounds at their end.
 //
 //   %p: f16[4, 8] = multiply(%x, %x)
 //   %w: f32[4, 8] = cast(%p) {dtype = f32}
@@ -12,19 +12,19 @@
 //   %r: f32[4] = sqrt(%s)
 //   %y: f16[4] = cast(%r) {dtype = f16}
 //
-// A value of f16 or bf16 that an elementwise operation or a reduction makes,
-// and that one elementwise operation or reduction alone reads, stays in f32,
-// also through reshapes, broadcasts and transposes. All others are rounded to
-// their type: results of the graph, what several operations read, operands of
-// contractions and of anything else. Two kinds of readers get a rounded value
-// as well: those whose result jumps where their operand hardly changes
-// (rounding functions, comparisons, casts to integers and to floats of 8 bits),
-// and casts of what has just been cast, which are the model's way to ask for a
-// rounding.
+// A value of f16 or bf16 stays in f32 if an elementwise operation or a
+// reduction computes it and its only reader is an elementwise operation or a
+// reduction, also through reshapes, broadcasts and transposes. All other values
+// are rounded to their type: results of the graph, values with several readers,
+// and operands of contractions and of all other operations. Two kinds of
+// readers get a rounded value as well: those whose result may jump when their
+// operand hardly changes (rounding functions, comparisons, casts to integers
+// and to floats of 8 bits), and casts of values that have just been cast, which
+// is how a model asks for a rounding.
 //
-// So what is rounded follows from the model alone, not from other passes, nor
-// from which operations become one dispatch. docs/arithmetic.md has the rule
-// for users.
+// So the model alone decides which values are rounded, not other passes, nor
+// which operations become one dispatch. docs/arithmetic.md has the rule for
+// users.
 #ifndef EMBER_COMPILER_PASSES_WIDEN_CHAINS_H_
 #define EMBER_COMPILER_PASSES_WIDEN_CHAINS_H_
 

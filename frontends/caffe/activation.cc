@@ -7,7 +7,7 @@
 namespace ember::caffe {
 namespace {
 
-// Returns the logarithm of a base; -1 means e.
+// Returns the natural logarithm of a base; -1 means the base e.
 std::optional<double> LogOfBase(LayerContext& c, double base) {
   if (base == -1) return 1.0;
   if (base > 0) return std::log(base);
@@ -27,7 +27,8 @@ void ImportClip(LayerContext& c) {
   c.SetOutput(0, Minimum(Maximum(c.Input(0), p.min()), p.max()));
 }
 
-// Training with scale_train has already scaled, so the layer copies its input.
+// Imports Dropout. If training used scale_train, its outputs were scaled then,
+// so the layer only copies its input.
 void ImportDropout(LayerContext& c) {
   const DropoutParameter& p = c.layer().dropout_param();
   const Tensor x = c.Input(0);
@@ -72,7 +73,7 @@ void ImportPower(LayerContext& c) {
   c.SetOutput(0, x);
 }
 
-// There is one slope per channel, or one in all.
+// Imports PReLU, which has one slope per channel, or one in all.
 void ImportPRelu(LayerContext& c) {
   const PReLUParameter& p = c.layer().prelu_param();
   const Tensor x = c.Input(0);

@@ -105,7 +105,8 @@ struct Weights {
   Tensor kernel, bias;
 };
 
-// transposed: Deconvolution. groups: 0 means one per channel.
+// Imports Convolution or, if `transposed`, Deconvolution. groups: 0 means one
+// group per channel.
 void Convolve(LayerContext& c, bool transposed, int64_t groups) {
   const ConvolutionParameter& p = c.layer().convolution_param();
   if (c.input_count() != c.output_count()) {
@@ -171,7 +172,8 @@ void ImportDeconvolution(LayerContext& c) {
            std::max<int64_t>(c.layer().convolution_param().group(), 1));
 }
 
-// Always one group per channel, whatever the net says.
+// Imports a depthwise convolution. There is always one group per channel,
+// whatever the net says.
 void ImportDepthwiseConvolution(LayerContext& c) {
   Convolve(c, /*transposed=*/false, 0);
 }
@@ -200,7 +202,8 @@ void ImportInnerProduct(LayerContext& c) {
   c.SetOutput(0, Reshape(y, shape));
 }
 
-// [N, C, h, w] → [N, C * window, outputs…]: the elements of each window.
+// Imports Im2col: [N, C, h, w] becomes the elements of each window, [N, C *
+// window, outputs…].
 void ImportIm2col(LayerContext& c) {
   const ConvolutionParameter& p = c.layer().convolution_param();
   if (!c.CheckRank(0, 4, 4)) return;

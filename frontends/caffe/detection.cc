@@ -21,7 +21,7 @@ using ops::CornersOf;
 using ops::Joined;
 using ops::Part;
 
-// The largest constant of prior boxes that a layer makes, far above any
+// Largest number of elements of a constant of prior boxes. It is far above any
 // detector's.
 constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
@@ -134,8 +134,8 @@ Tensor PerAnchor(const Tensor& x, int64_t anchors, int64_t width) {
                  {x.dim(2) * x.dim(3) * Dim(anchors), Dim(width)});
 }
 
-// (scores [1, 2A, H, W], changes [1, 4A, H, W], image (height, width, scale))
-// → regions [k, 5], and their scores.
+// Operands: scores [1, 2A, H, W], changes [1, 4A, H, W], image (height, width,
+// scale). Results: regions [k, 5], and their scores.
 void ImportProposals(LayerContext& c, const ProposalOptions& o) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4) || !c.CheckRank(2, 2) ||
       !c.CheckRange("feat_stride", o.stride) ||
@@ -284,9 +284,10 @@ void ImportPriorBox(LayerContext& c) {
   c.SetOutput(0, Concat({first, second}, 1));
 }
 
-// (changes [N, b * classes * 4], scores [N, b * classes], priors [1, 2, b * 4])
-// → [1, 1, k, 7]: image, class, score and corners of each box, by image, class
-// and score. If no box is found: a row (image, -1 …) for each image.
+// Operands: changes [N, b * classes * 4], scores [N, b * classes], priors [1,
+// 2, b * 4]. Result [1, 1, k, 7]: image, class, score and corners of each box,
+// by image, class and score. If no box is found, it has a row (image, -1 …) for
+// each image.
 void ImportDetectionOutput(LayerContext& c) {
   const DetectionOutputParameter& p = c.layer().detection_output_param();
   const NonMaximumSuppressionParameter& nms = p.nms_param();

@@ -26,7 +26,7 @@ struct Model {
   std::vector<LayerParameter> layers;
   Weights weights;
   std::vector<std::string> unknown;  // NetText::unknown
-  std::string no_weights;            // Why there is no caffemodel.
+  std::string no_weights;            // Reason for having no caffemodel.
 };
 
 // Takes a net from text, which may have weights inside.

@@ -211,7 +211,7 @@ void ImportParameter(LayerContext& c) {
   if (dims) c.SetOutput(0, c.Weight(0, *dims));
 }
 
-// Axes that the order leaves out follow in ascending order.
+// Imports Permute. Axes that the order leaves out follow in ascending order.
 void ImportPermute(LayerContext& c) {
   const PermuteParameter& p = c.layer().permute_param();
   const Tensor x = c.Input(0);
@@ -278,7 +278,7 @@ void ImportReorg(LayerContext& c) {
                          {n, Dim(channels * *area), Dim(h / s), Dim(w / s)}));
 }
 
-// A 0 keeps an extent, -1 is inferred from the rest.
+// Imports Reshape. A 0 keeps an extent, -1 is inferred from the rest.
 void ImportReshape(LayerContext& c) {
   const ReshapeParameter& p = c.layer().reshape_param();
   const Tensor x = c.Input(0);

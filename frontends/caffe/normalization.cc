@@ -72,8 +72,8 @@ FillerParameter ConstantFiller(double value) {
 
 }  // namespace
 
-// The blobs are the trained mean, the variance, and the number that both are
-// divided by.
+// Imports BatchNorm. Its blobs are the trained mean, the variance, and the
+// number that both are divided by.
 void ImportBatchNorm(LayerContext& c) {
   const BatchNormParameter& p = c.layer().batch_norm_param();
   const Tensor x = c.Input(0);
@@ -99,8 +99,8 @@ void ImportBatchNorm(LayerContext& c) {
                      ops::AlongAxis(scale, axis, x.rank()));
 }
 
-// Forks' layer: it has scale and bias; trained mean and variance are separate
-// blobs unless they are merged into these.
+// Imports the BN layer of forks. It has scale and bias; trained mean and
+// variance are separate blobs unless they are merged into these.
 void ImportBn(LayerContext& c) {
   const BNParameter& p = c.layer().bn_param();
   const Tensor x = c.Input(0);
@@ -162,7 +162,8 @@ void ImportBias(LayerContext& c) {
   c.SetOutput(0, x + Placed(c, bias, axis, x));
 }
 
-// Krizhevsky et al. 2012, section 3.3, with alpha divided by the window's size.
+// Imports LRN: Krizhevsky et al. 2012, section 3.3, with alpha divided by the
+// window's size.
 void ImportLrn(LayerContext& c) {
   const LRNParameter& p = c.layer().lrn_param();
   const Tensor x = c.Input(0);
@@ -204,7 +205,8 @@ void ImportMvn(LayerContext& c) {
                      : centered);
 }
 
-// SSD's layer: divides by the norm of each pixel, or of the image.
+// Imports SSD's layer Normalize: divides by the norm of each pixel, or of the
+// image.
 void ImportNormalize(LayerContext& c) {
   const NormalizeParameter& p = c.layer().norm_param();
   const Tensor x = c.Input(0);

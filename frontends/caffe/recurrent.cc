@@ -105,7 +105,8 @@ struct Cell {
   Tensor hidden, cell;
 };
 
-// gates [N, 4 D]: input, forget, output, candidate.
+// Computes one step of an LSTM. gates [N, 4 D]: input, forget, output,
+// candidate.
 Cell Step(const Tensor& gates, const Tensor& cont, const Tensor& cell,
           int64_t d) {
   const Tensor in = ops::Sigmoid(Columns(gates, 0, d));
@@ -138,7 +139,7 @@ void ImportLstm(LayerContext& c) {
              2);
 }
 
-// One step of an LSTM; the net computes its gates.
+// Imports one step of an LSTM. The net computes its gates.
 void ImportLstmUnit(LayerContext& c) {
   const Tensor before = c.Input(0), gates = c.Input(1), cont = c.Input(2);
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3) || !c.CheckRank(2, 2, 2))

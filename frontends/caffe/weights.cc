@@ -25,7 +25,8 @@ constexpr uint64_t kLayerBlobs = 7, kLayerV1Blobs = 6, kLayerV1V0 = 1,
                    kLayerV0Blobs = 50;
 constexpr uint64_t kLayerName = 1, kLayerV1Name = 4, kLayerV0Name = 1;
 
-// Fields of NVIDIA's fork: numbers of a type that it says.
+// Fields of NVIDIA's fork: the number of a type, and numbers of that type as
+// bytes.
 constexpr uint64_t kBlobRawType = 10, kBlobRaw = 12;
 
 constexpr size_t kMaxBlobs = 4096;  // per layer
@@ -142,8 +143,8 @@ uint8_t* AppendAsFloats(Bytes numbers, uint8_t* to) {
   return to;
 }
 
-// The type of the raw numbers that NVIDIA's Caffe writes; doubles have its
-// default.
+// Returns the type of the raw numbers that NVIDIA's Caffe writes. Without a
+// number it is f64, the default.
 StatusOr<DType> RawTypeOf(std::optional<uint64_t> type) {
   constexpr DType kTypes[] = {DType::kF64, DType::kF32, DType::kF16};
   const uint64_t number = type.value_or(0);

@@ -47,7 +47,7 @@ class Blob {
 
   std::vector<int64_t> dims_;
   int64_t count_ = 0;
-  // Of the file's numbers: f32, f64 or f16.
+  // Type of the file's numbers: f32, f64 or f16.
   DType dtype_ = DType::kF32;
   // Pieces of the packed numbers, usually one.
   std::vector<std::span<const uint8_t>> parts_;
@@ -58,7 +58,8 @@ class Weights {
  public:
   // Returns null if the file has no layer of this name with blobs.
   const std::vector<Blob>* Find(std::string_view layer) const;
-  // If several layers have one name, the first is kept.
+  // Adds the blobs of a layer. If several layers have one name, the first is
+  // kept.
   void Add(const std::string& layer, std::vector<Blob> blobs);
   bool empty() const { return layers_.empty(); }
 

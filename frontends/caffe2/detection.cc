@@ -54,8 +54,8 @@ bool CheckRows(OperatorContext& c, int input, int64_t width) {
   return false;
 }
 
-// The image of each region and its corners, from rows of four numbers (image 0)
-// or five.
+// Regions: the image of each one, and its corners. They are read from rows of
+// four numbers (image 0) or five.
 struct Regions {
   Tensor images, corners;
 };
@@ -150,9 +150,9 @@ void ImportBatchPermutation(OperatorContext& c) {
   c.SetOutput(Gather(c.Input(0), Cast(c.Input(1), DType::kI64), 0));
 }
 
-// (regions [m, 4 or 5], changes [m, 4 * classes], images [n, 3] of (height,
-// width, scale)) -> boxes [m, 4 * classes], and the number of boxes of each
-// image.
+// Operands: regions [m, 4 or 5], changes [m, 4 * classes], images [n, 3] of
+// (height, width, scale). Results: boxes [m, 4 * classes], and the number of
+// boxes of each image.
 void ImportBBoxTransform(OperatorContext& c) {
   if (!CheckRows(c, 0, 4) || !c.CheckRank(1, 2, 2) || !c.CheckRank(2, 2, 2) ||
       !CheckUpright(c))
@@ -195,8 +195,8 @@ void ImportBBoxTransform(OperatorContext& c) {
              "sum", {1}, /*keep=*/false));
 }
 
-// (scores [n, A, h, w], changes [n, 4A, h, w], images [n, 3], anchors [A, 4])
-// -> regions [k, 5], and their scores.
+// Operands: scores [n, A, h, w], changes [n, 4A, h, w], images [n, 3], anchors
+// [A, 4]. Results: regions [k, 5], and their scores.
 void ImportGenerateProposals(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4) || !c.CheckRank(2, 2, 2) ||
       !c.CheckRank(3, 2, 2))
@@ -389,10 +389,10 @@ std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
 
 }  // namespace
 
-// (scores [m, classes], boxes [m, 4 * classes], number of rows of each image)
-// -> the detections that stay, without the background: scores [k], boxes [k,
-// 4], classes [k], their number in each image, their rows in the image, and the
-// number of each class; by image, then class, best first.
+// Operands: scores [m, classes], boxes [m, 4 * classes], number of rows of each
+// image. Results are the detections that stay, without the background, by
+// image, then class, best first: scores [k], boxes [k, 4], classes [k], their
+// number in each image, their rows in the image, and the number of each class.
 void ImportBoxWithNmsLimit(OperatorContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2) || !CheckUpright(c))
     return;

@@ -167,7 +167,7 @@ EMBER_CAFFE2_BINARY(ImportXor,
                     NotEqual(Cast(a, DType::kI32), Cast(b, DType::kI32)))
 #undef EMBER_CAFFE2_BINARY
 
-// The exponent is an argument, or the second operand.
+// Imports Pow. The exponent is an argument, or the second operand.
 void ImportPow(OperatorContext& c) {
   const Tensor x = c.Input(0);
   if (c.Has("exponent")) return c.SetOutput(Power(x, c.Number("exponent", 1)));

@@ -103,7 +103,7 @@ void ImportGivenInts(OperatorContext& c) { Given(c, DType::kI32); }
 void ImportGivenInt64s(OperatorContext& c) { Given(c, DType::kI64); }
 void ImportGivenInt16s(OperatorContext& c) { Given(c, DType::kI16); }
 
-// Without "dtype", the constant has the value's own type.
+// Imports ConstantFill. Without "dtype", the constant has the value's own type.
 void ImportConstantFill(OperatorContext& c) {
   const Argument* value = FindArgument(c.op(), "value");
   const bool is_integer = value != nullptr && value->has_i();

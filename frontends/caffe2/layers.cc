@@ -96,7 +96,8 @@ void ImportConvRelu(OperatorContext& c) {
   if (c.ok()) c.SetOutput(ops::Relu(c.Output(0)));
 }
 
-// (x, offsets, weights, [bias]), with the channels first.
+// Operands: x, offsets, weights, and optionally the bias, with the channels
+// first.
 void ImportDeformConv(OperatorContext& c) {
   for (int i = 0; i < 3; ++i)
     if (!c.CheckRank(i, 4, 4)) return;

@@ -19,7 +19,8 @@ int JoinAxis(OperatorContext& c, int rank) {
 
 }  // namespace
 
-// split_info: the extent of each operand along the axis.
+// Imports Concat. Its result split_info has the extent of each operand along
+// the axis.
 void ImportConcat(OperatorContext& c) {
   if (!c.CheckRank(0, 0)) return;
   const bool add = c.Flag("add_axis", false);
@@ -83,7 +84,8 @@ void ImportSplit(OperatorContext& c) {
   }
 }
 
-// A 0 keeps a dim, -1 is inferred. The second result is the old shape.
+// Imports Reshape. A 0 keeps a dim, -1 is inferred. The second result is the
+// old shape.
 void ImportReshape(OperatorContext& c) {
   const Tensor x = c.Input(0);
   Shape shape;
@@ -191,7 +193,8 @@ void ImportExpandDims(OperatorContext& c) {
   if (c.ok()) c.SetOutput(Unsqueeze(c.Input(0), axes));
 }
 
-// Negative ends count from after the last element: -1 includes it.
+// Imports Slice. Negative ends count from after the last element: -1 includes
+// it.
 void ImportSlice(OperatorContext& c) {
   Tensor x = c.Input(0);
   std::vector<int64_t> starts = c.Integers("starts"), ends = c.Integers("ends");

@@ -99,7 +99,8 @@ void ImportGroupNorm(OperatorContext& c) {
                    x.dtype()));
 }
 
-// Mean and deviation are results, too: [dims before the axis…, 1].
+// Imports LayerNorm. Mean and deviation are results, too: [dims before the
+// axis…, 1].
 void ImportLayerNorm(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);

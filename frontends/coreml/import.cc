@@ -29,7 +29,8 @@ bool IsColumn(const Feature& feature) {
   return IsNumber(feature) || feature.kind == Feature::kString;
 }
 
-// True if the model accepts several rows at once.
+// True if all inputs are columns, so that the model accepts several rows at
+// once.
 bool IsTable(const std::vector<Feature>& inputs) {
   return !inputs.empty() &&
          std::all_of(inputs.begin(), inputs.end(), [](const Feature& input) {
@@ -37,7 +38,7 @@ bool IsTable(const std::vector<Feature>& inputs) {
          });
 }
 
-// True if the columns become one input.
+// True if the inputs are so many columns that they become one input.
 bool IsWide(const std::vector<Feature>& inputs) {
   return inputs.size() > kMaxColumns &&
          std::all_of(inputs.begin(), inputs.end(), IsNumber);

@@ -15,8 +15,9 @@
 
 namespace ember::coreml {
 
-// labels: integers, or handles of texts, in the order of the scores' last axis.
-// The result lacks that axis. Fails unless there is a label for each score.
+// Returns the label of the best score along the last axis, which the result
+// lacks. labels: integers, or handles of texts, in the order of that axis.
+// Fails unless there is a label for each score.
 StatusOr<ops::Tensor> BestLabel(graph::GraphBuilder& builder,
                                 const ops::Tensor& scores,
                                 const std::vector<int64_t>& labels);

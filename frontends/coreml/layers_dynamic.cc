@@ -60,7 +60,8 @@ void ImportFillDynamic(LayerContext& c) {
     c.SetOutput(0, Broadcast(c.Scalar(c.parameters().Float(1)), *shape));
 }
 
-// An extent other than 1 cannot be broadcast, so the result has it, too.
+// Imports BroadcastToDynamic. An extent other than 1 cannot be broadcast, so
+// the result has it, too.
 void ImportBroadcastToDynamic(LayerContext& c) {
   auto shape = SizesOf(c, 1, "shape (input 1)");
   const Tensor x = c.Input(0);
@@ -74,7 +75,8 @@ void ImportBroadcastToDynamic(LayerContext& c) {
   c.SetOutput(0, Broadcast(x, *shape));
 }
 
-// One extent may be -1, which is inferred from the number of elements.
+// Imports ReshapeDynamic. One extent may be -1, which is inferred from the
+// number of elements.
 void ImportReshapeDynamic(LayerContext& c) {
   if (!c.CheckRank(1, 1, 1)) return;
   const Tensor x = c.Input(0), target = Cast(c.Input(1), DType::kI64);
@@ -99,7 +101,8 @@ void ImportReshapeDynamic(LayerContext& c) {
   c.SetOutput(0, Reshape(x, shape));
 }
 
-// The beginning of the slice may be computed at run time; its size may not.
+// Imports SliceBySize. The beginning of the slice may be computed at run time;
+// its size may not.
 void ImportSliceBySize(LayerContext& c) {
   const ProtobufView& p = c.parameters();
   const Tensor x = c.Input(0);
@@ -113,7 +116,7 @@ void ImportSliceBySize(LayerContext& c) {
   c.SetOutput(0, SliceAxis(x, axis, begin->front(), Dim(p.Integer(2))));
 }
 
-// All bounds must be known at import.
+// Imports SliceDynamic. All bounds must be known at import.
 void ImportSliceDynamic(LayerContext& c) {
   Tensor x = c.Input(0);
   const int rank = x.rank();
@@ -182,7 +185,7 @@ void ImportConstantPad(LayerContext& c) {
         !c.CheckRange("padAmounts", behind, 0))
       return;
     if (p.Flag(3)) {
-      // The amounts are the least extents of the result.
+      // The padded result has at least these extents.
       const auto extent = c.Extent(x, i);
       if (!extent) return;
       before = std::max<int64_t>(before - *extent, 0);

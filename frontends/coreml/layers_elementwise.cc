@@ -145,7 +145,7 @@ void ImportFloorDivide(LayerContext& c) {
 void ImportPow(LayerContext& c) {
   c.SetOutput(0, Power(c.Input(0), c.Input(1)));
 }
-// The remainder has the divisor's sign.
+// Imports the remainder, which has the divisor's sign.
 void ImportMod(LayerContext& c) {
   c.SetOutput(0, Modulo(c.Input(0), c.Input(1)));
 }

@@ -139,7 +139,8 @@ void ImportFlatten(LayerContext& c) {
   c.SetOutput(0, Reshape(x, shape));
 }
 
-// The axes are those of [sequence, channels, rows, columns]; the batch stays.
+// Imports Permute. The axes are those of [sequence, channels, rows, columns];
+// the batch stays.
 void ImportPermute(LayerContext& c) {
   if (!c.CheckRank(0, 5, 5)) return;
   std::vector<int64_t> order{0, 1, 2, 3, 4};

@@ -15,7 +15,7 @@ namespace ember::coreml {
 
 // Returns matrices (the last two dims, which x must have) with zeros outside a
 // band: row - column is at most `below`, and column - row at most `above`.
-// Absent: no limit.
+// There is no limit on a side whose number is absent.
 ops::Tensor Band(const ops::Tensor& x, std::optional<int64_t> below,
                  std::optional<int64_t> above);
 

@@ -12,8 +12,8 @@
 namespace ember::coreml {
 namespace {
 
-// Fields of a classifier's labels: texts, or integers (StringVector and
-// Int64Vector).
+// Numbers of the fields of a classifier's labels: texts (a StringVector), or
+// integers (an Int64Vector).
 constexpr uint64_t kTexts = 100, kIntegers = 101;
 
 std::vector<std::string> LabelsOf(const ProtobufView& classifier) {

@@ -45,8 +45,8 @@ std::optional<std::vector<int64_t>> ShapeOf(MilOperation& o, const Tensor& x) {
   return o.Extents(x, 0, x.rank());
 }
 
-// blocks: the shape of a value that has one element per block; as many dims as
-// `shape`.
+// Returns the blocks of a shape; nullopt after an error. `blocks` is the shape
+// of a value that has one element per block; it has as many dims as `shape`.
 std::optional<Blocks> BlocksOf(MilOperation& o, std::string_view name,
                                const std::vector<int64_t>& shape,
                                const std::vector<int64_t>& blocks) {

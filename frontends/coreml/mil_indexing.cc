@@ -121,7 +121,7 @@ void Range(MilOperation& o) {
   o.SetOutput(0, places * step + start);
 }
 
-// A negative limit means no limit.
+// Imports band_part. A negative limit means no limit.
 void BandPart(MilOperation& o) {
   if (!o.CheckRank("x", 2)) return;
   const auto limit = [&](std::string_view name) {

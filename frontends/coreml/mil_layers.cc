@@ -80,7 +80,7 @@ Tensor Optional(MilOperation& o, std::string_view name) {
   return o.Has(name) ? o.Input(name) : Tensor();
 }
 
-// The weight is [O, C / groups, window…].
+// Imports conv. The weight is [O, C / groups, window…].
 void Convolution(MilOperation& o) {
   if (!o.CheckRank("x", 3, 5) || !o.CheckRank("weight", 3, 5)) return;
   const Tensor x = o.Input("x"), weight = o.Input("weight");
@@ -96,7 +96,7 @@ void Convolution(MilOperation& o) {
   o.SetOutput(0, ops::ToChannelsFirst(y));
 }
 
-// The weight is [C, O / groups, window…].
+// Imports conv_transpose. The weight is [C, O / groups, window…].
 void ConvolutionTranspose(MilOperation& o) {
   if (!o.CheckRank("x", 3, 5) || !o.CheckRank("weight", 3, 5)) return;
   const Tensor x = o.Input("x"), weight = o.Input("weight");

@@ -11,7 +11,7 @@
 namespace ember::coreml {
 namespace {
 
-// A 0 keeps an extent, -1 is inferred from the rest.
+// Imports reshape. A 0 keeps an extent, -1 is inferred from the rest.
 void ReshapeTo(MilOperation& o) {
   const Tensor x = o.Input("x");
   const std::vector<int64_t> target = o.Integers("shape");
@@ -112,7 +112,7 @@ void Split(MilOperation& o) {
   }
 }
 
-// Follows numpy's rules, with masks for open ends.
+// Imports slice_by_index. It follows numpy's rules, with masks for open ends.
 void SliceByIndex(MilOperation& o) {
   Tensor x = o.Input("x");
   const auto rank = static_cast<size_t>(x.rank());
@@ -179,7 +179,7 @@ void SliceBySize(MilOperation& o) {
   o.SetOutput(0, x);
 }
 
-// The amounts are for the last dims: before and after each.
+// Imports pad. The amounts are for the last dims: before and after each.
 void PadDims(MilOperation& o) {
   const Tensor x = o.Input("x");
   const std::vector<int64_t> pad = o.Integers("pad");

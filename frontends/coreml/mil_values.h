@@ -33,7 +33,7 @@ struct ValueType {
   std::vector<int64_t> dims;
 };
 
-// Unknown dims are -1.
+// Reads the type of a value. Unknown dims are -1.
 ValueType ReadType(const ProtobufView& type);
 
 // Items of a list, or of a small tensor: labels of classes.

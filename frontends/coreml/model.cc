@@ -148,9 +148,9 @@ Feature ReadFeature(const ProtobufView& description) {
   return feature;
 }
 
-// Fails unless a file of a package is in a folder of the package itself, not by
-// a link to a folder: weights are looked up beside it. The file may be a link,
-// as in caches of downloads.
+// Fails unless a file of a package is in a folder of the package itself. A link
+// to another folder is refused, because weights are looked up next to the file.
+// The file itself may be a link, as in caches of downloads.
 Status CheckIsInPackage(const fs::path& file) {
   for (fs::path folder = file.parent_path(); !folder.empty();
        folder = folder.parent_path()) {

@@ -113,7 +113,7 @@ class Model {
   std::span<const uint8_t> bytes_;
   std::shared_ptr<const void> owner_;
   std::string folder_;  // The model's folder; empty: in memory.
-  std::string path_;    // of the model's file
+  std::string path_;    // Path of the model's file.
   std::shared_ptr<bool> damage_ = std::make_shared<bool>(false);
   std::shared_ptr<std::map<std::string, std::shared_ptr<const MappedFile>>>
       files_;

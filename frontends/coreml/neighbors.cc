@@ -59,8 +59,8 @@ StatusOr<Tensor> ReadSamples(ModelContext& context, const ProtobufView& index,
   return Matrix(context.builder, values, count, width);
 }
 
-// Returns 1 / distance. If some distances are 0, only those neighbours have
-// weight.
+// Returns the neighbours' weights, 1 / distance. If some distances are 0, only
+// those neighbours have a weight.
 Tensor InverseWeights(const Tensor& distances) {
   const Tensor same = Equal(distances, 0);
   const Tensor exact = Cast(same, distances.dtype());

@@ -24,9 +24,9 @@ namespace ember::coreml {
 
 // Branches and loops within each other.
 inline constexpr int kMaxNesting = 16;
-// The steps that all branches and loops may hold. A step counts each time that
-// it is imported: a loop whose shapes change is imported several times, and so
-// is each loop in it.
+// Largest number of steps that all branches and loops may have together. A step
+// counts each time that it is imported: a loop whose shapes change is imported
+// several times, and so is each loop in it.
 inline constexpr int64_t kMaxInnerSteps = int64_t{1} << 16;
 
 class Scope {

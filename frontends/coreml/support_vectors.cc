@@ -19,8 +19,9 @@ using ops::Tensor;
 
 // Matrices of pairs grow with their square.
 constexpr int64_t kMaxClasses = 256;
-// The elements of a matrix. It may be larger than its form in the file: sparse
-// vectors are made dense, and each pair has its own weights.
+// Largest number of elements of a matrix. A matrix may be larger than its form
+// in the file, because sparse vectors are made dense, and each pair has its own
+// weights.
 constexpr int64_t kMaxNumbers = int64_t{1} << 26;
 
 Status WrongCount(std::string_view what, size_t expected, size_t found) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMaxRank = 32;
 constexpr int64_t kMaxElements = int64_t{1} << 40;
-// The bytes that a search for an attribute takes from the budget.
+// Number of bytes that a search for an attribute takes from the budget.
 constexpr uint64_t kBytesPerSearch = 32;
 
 Status Malformed(std::string_view what) {
@@ -63,7 +63,7 @@ StatusOr<File::Type> File::ReadType(std::span<const uint8_t> message) const {
                         (type.size == 8 && exponent == 11 && mantissa == 52);
       if (offset == 0 && precision == type.size * 8 && ieee && !vax)
         type.kind = Type::Kind::kFloat;
-      // bfloat16: the upper half of an f32.
+      // This is bfloat16, the upper half of an f32.
       break;
     }
     case 3:

@@ -27,7 +27,7 @@ Tensor LeakyRelu(Tensor x, double slope) {
   return Select(Less(x, 0), x * slope, x);
 }
 
-// Keras 3 adopted JAX's definition.
+// Returns Keras' hard sigmoid. Keras 3 adopted JAX's definition.
 Tensor HardSigmoid(LayerContext& c, Tensor x) {
   if (c.major_version() >= 3) return Clip(x / 6.0 + 0.5, 0, 1);
   return Clip(x * 0.2 + 0.5, 0, 1);
@@ -35,7 +35,7 @@ Tensor HardSigmoid(LayerContext& c, Tensor x) {
 
 Tensor Squareplus(Tensor x, double b) { return (x + Sqrt(x * x + b)) / 2.0; }
 
-// HardShrink gives x where its magnitude exceeds 0.5, else 0. SoftShrink also
+// HardShrink returns x where its magnitude exceeds 0.5, else 0. SoftShrink also
 // moves x by 0.5 towards 0.
 Tensor HardShrink(Tensor x) {
   return Select(Less(0.5, Absolute(x)), x, x.Like(0));
@@ -62,7 +62,7 @@ Tensor SparsePlus(Tensor x) {
                 Select(Less(x, 1), (x + 1.0) * (x + 1.0) * 0.25, x));
 }
 
-// ReLU with Keras's three parameters.
+// Returns ReLU with Keras' three parameters.
 Tensor ReluWith(Tensor x, double slope, double threshold,
                 std::optional<double> maximum) {
   Tensor y = slope == 0 && threshold == 0 ? Maximum(x, 0)
@@ -173,7 +173,8 @@ void ImportThresholdedReLU(LayerContext& c) {
   c.SetOutput(Select(Less(theta, x), x, x.Like(0)));
 }
 
-// There is one slope per element of a sample; the shared axes have dim 1.
+// Imports PReLU. There is one slope per element of a sample; the shared axes
+// have dim 1.
 void ImportPReLU(LayerContext& c) {
   const Tensor x = c.Input(0), alpha = c.Weight("alpha");
   if (!c.ok()) return;

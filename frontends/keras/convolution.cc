@@ -105,7 +105,7 @@ void ImportSeparableConv(LayerContext& c) {
   c.SetOutput(FromChannelsLast(c, Activated(c, y)));
 }
 
-// The kernel is [window…, O, C].
+// Imports a transposed convolution. The kernel is [window…, O, C].
 void ImportConvTranspose(LayerContext& c) {
   const int spatial = SpatialRank(c);
   if (!c.CheckRank(0, spatial + 2, spatial + 2)) return;
@@ -169,8 +169,9 @@ void ImportConvTranspose(LayerContext& c) {
   c.SetOutput(FromChannelsLast(c, Activated(c, y)));
 }
 
-// Each output place has its own kernel: [places, window * C, O] (implementation
-// 1). The elements of a window are in the order (channel, window).
+// Imports a locally connected layer. Each output place has its own kernel:
+// [places, window * C, O] (implementation 1). The elements of a window are in
+// the order (channel, window).
 void ImportLocallyConnected(LayerContext& c) {
   const int spatial = SpatialRank(c);
   if (!c.CheckRank(0, spatial + 2, spatial + 2)) return;

@@ -95,7 +95,8 @@ void ImportEmbedding(LayerContext& c) {
   if (c.config().Flag("mask_zero", false)) c.SetMask(0, NotEqual(x, 0));
 }
 
-// Called with reverse, the layer gives a logit per row of the table.
+// Imports ReversibleEmbedding. Called with reverse, the layer returns a logit
+// per row of the table.
 void ImportReversibleEmbedding(LayerContext& c) {
   const Given* reverse = c.Named("reverse");
   const bool reversed =
@@ -127,7 +128,7 @@ void ImportLayerScale(LayerContext& c) {
   c.SetOutput(c.Input(0) * c.Weight("gamma"));
 }
 
-// InceptionResNetV2's layer: (x, residual) -> x + residual * scale.
+// Imports InceptionResNetV2's layer: (x, residual) -> x + residual * scale.
 void ImportCustomScale(LayerContext& c) {
   if (c.input_count() != 2)
     return c.FailInvalid("expected two inputs, found " +

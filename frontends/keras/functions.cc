@@ -251,7 +251,8 @@ void CallSqueeze(LayerContext& c) {
   if (c.ok()) c.SetOutput(Squeeze(x, axes));
 }
 
-// The shape has all dims. One may be -1, and the first may be the open batch.
+// Calls a reshape. The shape has all dims. One may be -1, and the first may be
+// the open batch.
 void CallReshape(LayerContext& c) {
   Arguments arguments(c);
   const Tensor x = arguments.Value(0, {"tensor", "x"});

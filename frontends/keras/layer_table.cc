@@ -58,7 +58,7 @@ bool IsFunctionOfKeras3(const Layer& layer) {
   return layer.module.find(".ops") != std::string::npos;
 }
 
-// Rows for functions, by their names in both versions.
+// Returns the rows for functions, by their names in the given version of Keras.
 const std::map<std::string_view, LayerRow>& Functions(bool keras3) {
   static const auto* const kTables = [] {
     auto* tables = new std::map<std::string_view, LayerRow>[2];

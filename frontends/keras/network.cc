@@ -185,7 +185,7 @@ class NetworkReader {
     return NumberCalls();
   }
 
-  // A reference is [name, call, result]; a fourth item may follow.
+  // True for a reference: [name, call, result], which a fourth item may follow.
   static bool IsReference(const Config& json) {
     if (json.size() < 3 || json.size() > 4) return false;
     const std::vector<Config> items = json.Items();

@@ -64,7 +64,7 @@ int FirstSpatial(LayerContext& c) { return c.is_channels_first() ? 2 : 1; }
 
 }  // namespace
 
-// The shape has the dims after the batch; one may be -1.
+// Imports Reshape. The shape has the dims after the batch; one may be -1.
 void ImportReshape(LayerContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);

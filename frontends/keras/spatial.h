@@ -14,7 +14,7 @@ namespace ember::keras {
 // Number of spatial dims in the layer's name: 2 for "Conv2D".
 int SpatialRank(LayerContext& c);
 
-// Spatial dims of [N, spatial…, C].
+// Returns the spatial dims of [N, spatial…, C].
 Shape SpatialDims(Tensor x);
 
 // Makes a window from the layer's strides, dilation_rate and padding. `strides`

@@ -86,7 +86,8 @@ std::string Listed(const std::vector<Role>& roles) {
   return text.empty() ? "none" : text;
 }
 
-// h5py splits long lists into "weight_names0", "weight_names1" …
+// Returns the names in an attribute. h5py splits long lists into
+// "weight_names0", "weight_names1" …
 StatusOr<std::vector<std::string>> NamesAttribute(const hdf5::Object& group,
                                                   const std::string& name) {
   EMBER_ASSIGN_OR_RETURN(auto whole, group.Strings(name));
@@ -166,7 +167,7 @@ std::vector<Role> LayerScaleWeights(const Config&) { return {{"gamma"}}; }
 
 namespace {
 
-// Weights of a single cell.
+// Returns the weights of a single cell.
 std::vector<Role> OwnCellWeights(const Config& config) {
   std::vector<Role> roles = {{"cell/kernel"}, {"cell/recurrent_kernel"}};
   if (config.Flag("use_bias", true)) roles.push_back({"cell/bias"});
@@ -325,8 +326,8 @@ StatusOr<Weights> ReadListedWeights(const Network& network,
 
 namespace {
 
-// The name of a layer without its number among layers of its class, and that
-// number: "conv2d" and 2 of "conv2d_2", "conv2d" and 0 of "conv2d".
+// Splits the name of a layer into its text and its number among the layers of
+// its class: "conv2d_2" into "conv2d" and 2, "conv2d" into "conv2d" and 0.
 std::pair<std::string_view, int> NumberedName(std::string_view name) {
   const size_t at = name.rfind('_');
   int number = 0;
@@ -337,10 +338,10 @@ std::pair<std::string_view, int> NumberedName(std::string_view name) {
   return {name.substr(0, at), number};
 }
 
-// The name in a container of Keras 2.12 and 2.13 that is the layer which newer
-// versions call `name`. They count a layer with weights twice, so that their
-// numbers have gaps: the layers of a class are those of its names, in the order
-// of the numbers.
+// Returns the name in a container of Keras 2.12 and 2.13 for the layer that
+// newer versions call `name`. These versions count a layer with weights twice,
+// so that the numbers have gaps. The layers of a class are therefore matched in
+// the order of their numbers.
 StatusOr<std::string> OldStoredName(const hdf5::Object& container,
                                     std::string_view name) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> stored,
@@ -356,8 +357,8 @@ StatusOr<std::string> OldStoredName(const hdf5::Object& container,
   return std::next(of_class.begin(), number)->second;
 }
 
-// The variables at a path of attributes of Keras 2.12 and 2.13, where models
-// have no "layers" but "_layer_checkpoint_dependencies".
+// Finds the variables at a path of attributes in a file of Keras 2.12 or 2.13,
+// where models have "_layer_checkpoint_dependencies" instead of "layers".
 StatusOr<std::optional<hdf5::Object>> FindOldVariables(const hdf5::Object& file,
                                                        std::string_view path) {
   constexpr std::string_view kLayers = "layers/";

@@ -43,7 +43,7 @@ void ImportWrapped(LayerContext& c) {
     c.SetOutput(static_cast<int>(i), results[i].value);
 }
 
-// The steps become elements of a larger batch.
+// Imports TimeDistributed. The steps become elements of a larger batch.
 void ImportTimeDistributed(LayerContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const std::vector<InnerLayer> inner = InnerOf(c);

@@ -16,11 +16,11 @@
 namespace ember::mxnet {
 namespace {
 
-// The largest constant of prior boxes that an operator makes, far above any
+// Largest number of elements of a constant of prior boxes. It is far above any
 // detector's.
 constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
-// True if an attribute says that boxes are centers and sizes.
+// True if an attribute says that boxes are given as centers and sizes.
 bool IsCenter(NodeContext& c, std::string_view name, std::string_view usual) {
   const std::string format = c.Text(name, usual);
   if (format == "center") return true;
@@ -134,9 +134,9 @@ void ImportMultiBoxPrior(NodeContext& c) {
                       {Dim(1), Dim(rows * columns * each), Dim(4)}));
 }
 
-// (scores [b, classes, n], changes [b, n * 4], priors [1, n, 4]) -> [b, n, 6]
-// of (class, score, corners), best first. A box that a better one of its class
-// suppresses gets class -1 and keeps its other numbers.
+// Operands: scores [b, classes, n], changes [b, n * 4], priors [1, n, 4].
+// Result: [b, n, 6] of (class, score, corners), best first. A box that a better
+// one of its class suppresses gets class -1 and keeps its other numbers.
 void ImportMultiBoxDetection(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 2, 2) || !CheckBoxes(c, 2, 3, 3))
     return;
@@ -211,7 +211,8 @@ void ImportMultiBoxDetection(NodeContext& c) {
            c.Input(0).dtype()));
 }
 
-// Rows [.., n, w]: sets the boxes that stay, best first, then rows of -1.
+// Operand: rows [.., n, w]. The result has the boxes that stay, best first, and
+// then rows of -1.
 void ImportBoxNms(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor given = c.Input(0);
@@ -295,7 +296,7 @@ void ImportBoxIou(NodeContext& c) {
   c.SetOutput(Cast(Reshape(y, shape), c.Input(0).dtype()));
 }
 
-// (changes [b, n, 4], anchors [1, n, 4]) -> corners.
+// Operands: changes [b, n, 4], anchors [1, n, 4]. Result: corners.
 void ImportBoxDecode(NodeContext& c) {
   if (!CheckBoxes(c, 0, 3, 3) || !CheckBoxes(c, 1, 3, 3)) return;
   std::vector<float> stds;
@@ -313,9 +314,9 @@ void ImportBoxDecode(NodeContext& c) {
       c.Input(0).dtype()));
 }
 
-// (samples [b, n], matches [b, n], anchors [b, n, 4], references [b, m, 4],
-// means [4], deviations [4]) -> changes and masks, [b, n, 4]; both are 0 if a
-// sample is not positive.
+// Operands: samples [b, n], matches [b, n], anchors [b, n, 4], references [b,
+// m, 4], means [4], deviations [4]. Results: changes and masks, [b, n, 4]; both
+// are 0 if a sample is not positive.
 void ImportBoxEncode(NodeContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2) ||
       !CheckBoxes(c, 2, 3, 3) || !CheckBoxes(c, 3, 3, 3) ||
@@ -341,8 +342,9 @@ void ImportBoxEncode(NodeContext& c) {
   c.SetOutput(1, Cast(mask, dtype));
 }
 
-// Scores [.., n, m] -> the matching column of each row, and the matching row of
-// each column, or -1. Matches the best scores first, each row and column once.
+// Matches rows and columns of scores [.., n, m], the best scores first, each
+// row and column at most once. Results: the column of each row, and the row of
+// each column; -1 without a match.
 void ImportBipartiteMatching(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor given = c.Input(0);

@@ -7,7 +7,7 @@
 namespace ember::mxnet {
 namespace {
 
-// Either file may be given as the model.
+// True for either of a model's two files.
 bool Sniff(std::string_view contents) {
   return IsSymbol(contents) || IsParams(contents);
 }

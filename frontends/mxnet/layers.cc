@@ -102,7 +102,8 @@ void ImportConvolution(NodeContext& c) {
 
 namespace {
 
-// (data, offsets, [mask], weight, [bias]), for images.
+// Operands: data, offsets, optionally a mask, weight, optionally a bias, for
+// images.
 void Deformable(NodeContext& c, bool is_modulated) {
   const int weight = is_modulated ? 3 : 2;
   const auto spec = ReadConvolution(c, weight, 4, 4);
@@ -131,7 +132,7 @@ void ImportModulatedDeformableConvolution(NodeContext& c) {
   Deformable(c, /*is_modulated=*/true);
 }
 
-// The weight is [C, O / groups, spatial…].
+// Imports Deconvolution. The weight is [C, O / groups, spatial…].
 void ImportDeconvolution(NodeContext& c) {
   if (!c.CheckRank(0, 3, 5) || !c.CheckRank(1, 3, 5)) return;
   const Tensor x = c.Input(0), w = c.Input(1);
@@ -261,7 +262,8 @@ void ImportFullyConnected(NodeContext& c) {
   c.SetOutput(bias ? y + bias : y);
 }
 
-// Uses the statistics of training, whatever use_global_stats says.
+// Imports BatchNorm. It uses the statistics of training, whatever
+// use_global_stats says.
 void ImportBatchNorm(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);

@@ -211,7 +211,7 @@ void ImportStack(NodeContext& c) {
   if (c.ok()) c.SetOutput(Concat(parts, axis));
 }
 
-// SliceChannel splits one axis into equal parts.
+// Imports SliceChannel, which splits one axis into equal parts.
 void ImportSplit(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -380,7 +380,7 @@ void ImportBroadcastLike(NodeContext& c) {
   c.SetOutput(Broadcast(c.Input(0), c.Input(1).shape()));
 }
 
-// [N, C, H, W]: moves depth into blocks or back.
+// Moves the depth of [N, C, H, W] into blocks, or back.
 void ImportDepthToSpace(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const Tensor x = c.Input(0);
@@ -456,7 +456,7 @@ void ImportGemm2(NodeContext& c) {
   c.SetOutput(alpha == 1 ? product : product * alpha);
 }
 
-// The steps come first: [steps, batch, …].
+// Imports SequenceMask. The steps come first: [steps, batch, …].
 void ImportSequenceMask(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor x = c.Input(0);

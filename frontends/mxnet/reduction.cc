@@ -24,7 +24,8 @@ std::vector<int64_t> ReducedAxes(NodeContext& c) {
   return others;
 }
 
-// MXNet has no scalars: a single number has shape [1].
+// Sets the result of a reduction. MXNet has no scalars: a single number has
+// shape [1].
 void SetReduced(NodeContext& c, Tensor y) {
   c.SetOutput(y.rank() == 0 && c.ok() ? Reshape(y, {Dim(1)}) : y);
 }

@@ -101,9 +101,9 @@ void ImportPsRoiPooling(NodeContext& c) {
            c.Input(0).dtype()));
 }
 
-// (scores [n, 2A, h, w], changes [n, 4A, h, w], images [n, 3] of (height,
-// width, scale)) -> regions [n * post, 5], and their scores. If fewer regions
-// are found than there are rows, they repeat from the first.
+// Operands: scores [n, 2A, h, w], changes [n, 4A, h, w], images [n, 3] of
+// (height, width, scale). Results: regions [n * post, 5], and their scores. If
+// fewer regions are found than there are rows, they repeat from the first.
 void ImportRegionProposal(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4) || !c.CheckRank(2, 2, 2))
     return;

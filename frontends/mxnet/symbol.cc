@@ -73,7 +73,8 @@ void ReadAttributes(const Json& json, Node& node) {
   }
 }
 
-// Each attribute comes with its type: "mxnet_version": ["int", 10901].
+// Reads the attributes of the graph. Each attribute comes with its type:
+// "mxnet_version": ["int", 10901].
 void ReadGraphAttributes(const Json& json, Symbol& symbol) {
   const auto attributes = json.find("attrs");
   if (attributes == json.end() || !attributes->is_object()) return;

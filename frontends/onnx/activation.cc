@@ -128,7 +128,7 @@ void ImportLogSoftmax(NodeContext& c) {
   ImportSoftmaxLike(c, [](Tensor x, int axis) { return LogSoftmax(x, axis); });
 }
 
-// 1 at the first largest element, 0 elsewhere.
+// Returns 1 at the first largest element along an axis, and 0 elsewhere.
 Tensor Hardmax(Tensor x, int axis) {
   Tensor largest = Apply("arg_reduce", {x},
                          {{"mode", std::string("maximum")},

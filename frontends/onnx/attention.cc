@@ -55,7 +55,8 @@ std::optional<Operands> ReadOperands(NodeContext& c) {
   return o;
 }
 
-// Grouped queries: each key and value head serves several query heads.
+// Repeats the heads of keys or values for grouped queries, where each of them
+// serves several query heads.
 Tensor RepeatHeads(Tensor x, const Dim& heads) {
   if (x.dim(1) == heads) return x;
   const Dim times = FloorDivide(heads, x.dim(1));
@@ -136,7 +137,7 @@ Tensor HideUnseen(Tensor scores, Tensor seen) {
   return seen ? Select(seen, scores, scores.Like(kMinusInfinity)) : scores;
 }
 
-// softmax(scores), with 0 in rows whose keys are all masked.
+// Returns softmax(scores), with 0 in rows whose keys are all masked.
 Tensor Probabilities(NodeContext& c, Tensor scores, const Masks& masks) {
   const DType type = scores.dtype();
   const DType precision = c.TypeAttribute("softmax_precision").value_or(type);
@@ -189,7 +190,7 @@ void ImportAttention(NodeContext& c) {
   c.SetOutput(3, stages[stage]);
 }
 
-// cos or sin of each position, [batch, 1, sequence, half].
+// Returns the cos or sin of each position, [batch, 1, sequence, half].
 Tensor RotaryTable(NodeContext& c, Tensor table, const Dim& half) {
   Tensor rows =
       c.Input(3) ? Gather(table, Cast(c.Input(3), DType::kI64), 0) : table;

@@ -12,9 +12,10 @@
 
 namespace ember::onnx {
 
-// [batch, sequence, heads * size] → [batch, heads, sequence, size].
+// Splits [batch, sequence, heads * size] into heads, [batch, heads, sequence,
+// size].
 Tensor SplitHeads(Tensor x, int64_t heads);
-// The inverse of SplitHeads.
+// Undoes SplitHeads.
 Tensor MergeHeads(Tensor x);
 
 // Rotates the first `rotated` elements of each head of x[batch, heads,

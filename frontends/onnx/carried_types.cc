@@ -69,9 +69,10 @@ Tensor EncodeInteger(Tensor x, const CarriedFormat& format, bool saturate) {
                 shift);
 }
 
-// Codes of |x| are consecutive: each exponent has as many codes as the mantissa
-// has values. The code is therefore the exponent's first code plus the rounded
-// significand, and a carry of the rounding gives the right code too.
+// Returns the codes of floats in a format. Codes of |x| are consecutive: each
+// exponent has as many codes as the mantissa has values. The code is therefore
+// the exponent's first code plus the rounded significand, and a carry of the
+// rounding gives the right code too.
 Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   Tensor wide = Cast(x, DType::kF32);
   Tensor bits = Apply("bitcast", {wide}, {{"dtype", DType::kI32}});
@@ -88,15 +89,15 @@ Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   Tensor code = (exponent - static_cast<double>(lowest)) *
                     static_cast<double>(1 << format.mantissa) +
                 significand;
-  // Infinity is handled apart: its exponent is above every code.
+  // Infinity is handled separately, because its exponent is above every code.
   const int too_large = saturate ? format.largest : format.overflow;
   code = Select(Less(static_cast<double>(format.largest), code),
                 code.Like(too_large), code);
   code = Select(IsInfinite(wide), code.Like(too_large), code);
   const double sign_bit = 1 << (format.bits - 1);
   Tensor signs = negative;
-  // In these formats the code of NaN has the sign bit already, and zero has no
-  // sign.
+  // In these formats zero has no sign, and the code of NaN already has the sign
+  // bit set.
   if (format.unsigned_zero) signs = And(signs, Less(0, code));
   Tensor has_sign_bit = LessEqual(sign_bit, code);
   code = Select(And(signs, Not(has_sign_bit)), code + sign_bit, code);
@@ -104,8 +105,8 @@ Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   return Cast(Select(is_nan, code.Like(format.nan), code), format.storage);
 }
 
-// The exponent bits of an f32 are the code; the fraction only decides the
-// rounding.
+// Returns the codes of numbers in FLOAT8E8M0, as powers of two. The exponent
+// bits of an f32 are the code; the fraction only decides the rounding.
 Tensor EncodePower(Tensor x, bool saturate, std::string_view round_mode) {
   Tensor bits =
       Apply("bitcast", {Cast(x, DType::kF32)}, {{"dtype", DType::kU32}});

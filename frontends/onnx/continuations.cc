@@ -1,8 +1,9 @@
-// An If whose branches give values of different ranks or types: no value can be
-// either, but all that follows can be imported for each, in the regions of an
-// `if` whose results are those of the graph around the node. Where that graph
-// is itself a branch and its results differ, all that follows the If of that
-// branch is imported for each.
+// Imports an If whose branches give values of different ranks or types. No
+// graph value can be either of them. So everything that follows the If is
+// imported once for each branch, in the regions of an `if`; the results of this
+// `if` are those of the graph that contains the node. If that graph is itself a
+// branch of another If and its results differ, everything that follows the
+// outer If is imported for each branch.
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +15,8 @@
 namespace ember::onnx {
 namespace {
 
-// Largest nesting depth: each level doubles the nodes that follow.
+// Largest number of such Ifs within each other. Each level doubles the nodes
+// that follow.
 constexpr size_t kMaxInEachOther = 3;
 
 }  // namespace

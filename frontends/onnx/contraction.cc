@@ -24,7 +24,8 @@ void ImportGemm(NodeContext& c) {
   Tensor y = Contract(c.Input(0), c.Input(1), spec);
   const double alpha = c.Float("alpha", 1.0);
   const double beta = c.Float("beta", 1.0);
-  // Scaling integers makes no sense by a fraction and is not needed by 1.
+  // Integers are scaled in f32. A factor of 1 needs no scaling, and a fraction
+  // makes no sense for integers.
   const DType wide = IsFloat(type) ? ComputeType(type) : DType::kF32;
   if (alpha != 1.0) y = Cast(Cast(y, wide) * alpha, type);
   if (Tensor bias = c.Input(2); bias && beta != 0.0)

@@ -31,7 +31,7 @@ Tensor FusedActivation(NodeContext& c, Tensor y, const std::string& activation,
 // u8[…, n] → u8[…, n * 8 / bits]: low bits first, or the high half first.
 Tensor UnpackBits(Tensor packed, int64_t bits, bool low_first = true);
 
-// MoE and QMoE (contrib_moe.cc).
+// Imports MoE and QMoE (contrib_moe.cc).
 void ImportMixtureOfExperts(NodeContext& c);
 
 }  // namespace ember::onnx

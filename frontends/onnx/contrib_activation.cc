@@ -47,7 +47,8 @@ void ImportGemmFastGelu(NodeContext& c) {
               }));
 }
 
-// One half of the channels, times the Gelu of the other.
+// Imports BiasSplitGelu: one half of the channels of x + bias, times the Gelu
+// of the other half.
 void ImportBiasSplitGelu(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   c.SetOutput(0, InWideType(c.Input(0), [&](Tensor x) {
@@ -59,14 +60,15 @@ void ImportBiasSplitGelu(NodeContext& c) {
               }));
 }
 
-// x + bias + residual; bias and residual may be absent.
+// Imports x + bias + residual. Bias and residual may be absent.
 void ImportBiasAdd(NodeContext& c) {
   c.SetOutput(0, InWideType(c.Input(0), [&](Tensor x) {
                 return Plus(Plus(x, c.Input(1)), c.Input(2));
               }));
 }
 
-// Softmax over all dims from `axis` on, as ONNX's Softmax before opset 13.
+// Imports BiasSoftmax: the softmax of x + bias over all dims from `axis` on,
+// like ONNX's Softmax before opset 13.
 void ImportBiasSoftmax(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
@@ -97,7 +99,7 @@ void ImportBiasDropout(NodeContext& c) {
   }
 }
 
-// A mask that keeps everything, 32 elements to a word.
+// Returns a mask that keeps everything, 32 elements to a word.
 Tensor FullBitmask(NodeContext& c) {
   const Dim words = CeilDivide(ElementCount(c.Input(0).shape()), Dim(32));
   return Broadcast(c.Scalar(4294967295.0, DType::kU32), {words});

@@ -225,7 +225,7 @@ void ImportAttention(NodeContext& c) {
                       .type = c.Input(0).dtype()});
 }
 
-// Attention whose projection is a product of quantized operands.
+// Imports QAttention, whose projection is a product of quantized operands.
 void ImportQuantizedAttention(NodeContext& c) {
   if (!CheckProjection(c, 8)) return;
   Tensor product = MatMul(Centered(c.Input(0), c.Input(6)),
@@ -236,7 +236,8 @@ void ImportQuantizedAttention(NodeContext& c) {
   AttendToProjection(c, x, c.Input(8), {.mask = c.Input(5), .type = type});
 }
 
-// Item `index` of dim 3 of [batch, sequence, heads, items, size].
+// Returns item `index` of dim 3 of [batch, sequence, heads, items, size], as
+// [batch, heads, sequence, size].
 Tensor Packed(Tensor x, int index) {
   Tensor item = Squeeze(SliceAxis(x, 3, Dim(index), Dim(1)), {3});
   return Transpose(item, {0, 2, 1, 3});

@@ -34,12 +34,12 @@ struct AttentionExtents {
   Tensor past;  // i64, a scalar or [batch, 1, 1, 1]
 };
 
-// Positions as i64: along dim 3 for keys, along dim 2 for queries (with the
-// past added).
+// Return positions as i64: along dim 3 for keys, along dim 2 for queries (with
+// the past added).
 Tensor KeyPositions(NodeContext& c, const AttentionExtents& extents);
 Tensor QueryPositions(NodeContext& c, const AttentionExtents& extents);
 
-// 0 where `kept`, else minus infinity.
+// Returns a bias that is 0 where `kept`, else minus infinity.
 Tensor BiasWhere(NodeContext& c, Tensor kept);
 // Returns a bias that is `filter` for the keys that the mask hides. The mask
 // holds lengths (and starts) of the keys per batch, or a flag per key that is 1

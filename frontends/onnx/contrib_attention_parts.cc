@@ -16,7 +16,8 @@ struct Products {
 constexpr Products kPlain = {"bhqs,bhks->bhqk", "bhqk,bhks->bhqs"};
 constexpr Products kGrouped = {"bhgqs,bhks->bhgqk", "bhgqk,bhks->bhgqs"};
 
-// [batch, heads, …] → [batch, groups, heads of each, …].
+// Splits the heads of [batch, heads, …] into groups: [batch, groups, heads of
+// each, …].
 Tensor SplitGroups(Tensor x, const Dim& groups) {
   return Reshape(
       x, {x.dim(0), groups, FloorDivide(x.dim(1), groups), x.dim(2), x.dim(3)});
@@ -39,7 +40,7 @@ Tensor WeightedValues(Tensor probabilities, Tensor v) {
       Contract(SplitGroups(probabilities, v.dim(1)), v, kGrouped.values));
 }
 
-// exp(scores) / (sum exp(scores) + exp(sink)).
+// Returns exp(scores) / (sum exp(scores) + exp(sink)).
 Tensor SoftmaxWithSink(Tensor scores, Tensor sink) {
   sink = AlongAxis(Cast(sink, scores.dtype()), 1, 4);
   Tensor largest = Maximum(Reduce(scores, "maximum", {3}, true), sink);

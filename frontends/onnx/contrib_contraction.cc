@@ -76,7 +76,7 @@ void ImportFusedGemm(NodeContext& c) {
   c.SetOutput(0, ActivationByAttributes(c, y));
 }
 
-// 16-bit integers, summed in 32 bits.
+// Imports MatMulInteger16: products of 16-bit integers are summed in 32 bits.
 void ImportMatMulInteger16(NodeContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const bool is_unsigned =
@@ -119,7 +119,7 @@ void ImportDynamicQuantizeMatMul(NodeContext& c) {
   c.SetOutput(0, c.Input(4) ? y + c.Input(4) : y);
 }
 
-// The result is f32, or quantized if the output has a scale.
+// Imports QGemm. The result is f32, or quantized if the output has a scale.
 void ImportQGemm(NodeContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(3, 2, 2)) return;
   const bool transposed_b = c.Integer("transB", 0) != 0;
@@ -151,7 +151,8 @@ void ImportFusedConv(NodeContext& c) {
   c.SetOutput(0, ActivationByParameters(c, y));
 }
 
-// Only the data has its channels last; the weights have the usual layout.
+// Imports NhwcFusedConv. Only the data has its channels last; the weights have
+// the usual layout.
 void ImportNhwcFusedConv(NodeContext& c) {
   if (!c.CheckRank(0, 3)) return;
   Tensor y =

@@ -72,7 +72,8 @@ void ImportRotaryEmbedding(NodeContext& c) {
   c.SetOutput(0, Cast(y, c.Input(0).dtype()));
 }
 
-// The operator has a separate operand for each half-rotated one.
+// Rotates two tensors. The tensors with halves exchanged, by which the sine is
+// multiplied, are operands of their own.
 void ImportGemmaRotaryEmbedding(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3)) return;
   const DType type = c.Input(1).dtype();

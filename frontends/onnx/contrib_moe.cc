@@ -18,12 +18,13 @@
 namespace ember::onnx {
 namespace {
 
-// The tensors are those of one expert, or of all of them with a dim in front.
+// The tensors of a layer of one expert, or of all experts with a further dim
+// in front.
 struct Layer {
   Tensor weights;  // [results, operands], several to a byte if quantized
   Tensor bias;     // [results]
   Tensor scales;   // [results], or [results, blocks]; absent: not quantized
-  Tensor zeros;    // as scales, several to a byte along the last dim
+  Tensor zeros;    // like scales; several to a byte along the last dim
   static constexpr int kParts = 4;
   std::array<Tensor*, kParts> parts() {
     return {&weights, &bias, &scales, &zeros};
@@ -31,22 +32,24 @@ struct Layer {
 };
 
 struct Mixture {
-  // The layers of all experts. The third is absent where it gates nothing.
+  // The layers of all experts. The third layer is absent if nothing is gated.
   std::array<Layer, 3> layers;
   Tensor x;           // [tokens, hidden], in the type that is computed in
   Tensor gates;       // f32 [experts, tokens], 0 where the expert is not chosen
-  int64_t bits = 0;   // of a quantized weight; 0: not quantized
-  int64_t block = 0;  // weights of one scale; 0: all of a result
+  int64_t bits = 0;   // per quantized weight; 0: not quantized
+  int64_t block = 0;  // weights per scale; 0: one scale per result
   std::string activation;
-  int64_t fusion = 0;  // of swiglu: gate and value, alternating or halves
+  // Order of a swiglu's gates and values in one result: 1 for alternating, 2
+  // for two halves, 0 if the third layer has the values.
+  int64_t fusion = 0;
   double alpha = 1, beta = 0, limit = 0;
-  Dim inner;  // results of the first layer behind the activation
+  Dim inner;  // Number of results of the first layer after the activation.
 };
 
 int64_t PackedCount(const Mixture& m) { return m.bits == 0 ? 1 : 8 / m.bits; }
 
-// Returns weights as [experts, results, operands]. Older files state the dims
-// in another order, though the elements lie in this one.
+// Returns weights as [experts, results, operands]. Older files state the last
+// two dims in another order, but their elements are in this one.
 Tensor WithResultsFirst(const Mixture& m, Tensor weights, const Dim& operands) {
   const Dim packed(PackedCount(m));
   if (weights.dim(2) * packed == operands) return weights;
@@ -114,7 +117,8 @@ Tensor Activated(const Mixture& m, Tensor h, Tensor third) {
   return third ? h * third : h;
 }
 
-// Returns the weights of the k best experts of each token, [experts, tokens].
+// Returns the weights by which the results of the k best experts of each token
+// are multiplied, [experts, tokens]; 0 for other experts.
 Tensor Gates(NodeContext& c, Tensor logits, Tensor weights, int64_t k) {
   const bool is_quantized = c.node().op_type() == "QMoE";
   const bool normalize = c.Integer("normalize_routing_weights", 0) != 0;
@@ -142,7 +146,8 @@ Tensor Gates(NodeContext& c, Tensor logits, Tensor weights, int64_t k) {
                 "sum", {2}, false);
 }
 
-// Adds to y what one expert gives for its tokens, at their places.
+// Returns y plus the results of one expert for its tokens, added at the tokens'
+// rows.
 Tensor AddExpert(const Mixture& m, Tensor y, Tensor rows, Tensor gate) {
   const Tensor x = Gather(m.x, rows, 0);
   const Tensor third =
@@ -154,7 +159,7 @@ Tensor AddExpert(const Mixture& m, Tensor y, Tensor rows, Tensor gate) {
                {{"update", std::string("add")}});
 }
 
-// Builds one iteration of the loop, whose layers are those of one expert.
+// Builds one iteration of the loop. The layers in `m` are those of one expert.
 Tensor OneExpert(Mixture m, Tensor y, Tensor gate) {
   graph::GraphBuilder& builder = y.builder();
   const Dim count = builder.FreshSymbol();
@@ -259,7 +264,7 @@ bool ReadQuantization(NodeContext& c, Mixture& m) {
   return c.ok();
 }
 
-// Reads everything but the gates.
+// Reads all of a mixture except for its gates; nullopt after an error.
 std::optional<Mixture> ReadMixture(NodeContext& c) {
   const bool is_quantized = c.node().op_type() == "QMoE";
   const auto at = [&](int index) { return c.Input(index); };

@@ -73,7 +73,7 @@ void ImportComplexProduct(NodeContext& c, double sign) {
 void ImportComplexMul(NodeContext& c) { ImportComplexProduct(c, 1); }
 void ImportComplexMulConj(NodeContext& c) { ImportComplexProduct(c, -1); }
 
-// Distances of each row of a from each row of b.
+// Imports CDist: the distances of each row of a from each row of b.
 void ImportCDist(NodeContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2)) return;
   const std::string metric = c.String("metric", "sqeuclidean");
@@ -176,7 +176,7 @@ std::vector<Tensor> WordsOf(NodeContext& c, Tensor x) {
   return {Cast(low, DType::kU32), Cast(high, DType::kU32)};
 }
 
-// MurmurHash3_x86_32 of the bytes of each element.
+// Imports MurmurHash3: MurmurHash3_x86_32 of the bytes of each element.
 void ImportMurmurHash3(NodeContext& c) {
   const std::vector<Tensor> words = WordsOf(c, c.Input(0));
   if (!c.ok()) return;
@@ -198,7 +198,8 @@ void ImportMurmurHash3(NodeContext& c) {
   c.SetOutput(0, hash);
 }
 
-// A bias by position, scaled by gates that are computed from the queries.
+// Imports GatedRelativePositionBias: a bias by position, scaled by gates that
+// are computed from the queries.
 void ImportGatedRelativePositionBias(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(3, 2, 2)) return;
   if (c.Input(6))

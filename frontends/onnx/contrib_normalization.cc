@@ -16,7 +16,7 @@ namespace {
 
 constexpr DType kStatistics = DType::kF32;
 
-// gamma and beta may be absent.
+// Scales x by gamma and adds beta; either may be absent.
 Tensor ScaleAndShift(Tensor x, Tensor gamma, Tensor beta, DType type) {
   if (gamma) x = x * Cast(gamma, x.dtype());
   if (beta) x = x + Cast(beta, x.dtype());
@@ -42,7 +42,7 @@ Normalized NormalizeRows(Tensor x, double epsilon, bool centered) {
   return result;
 }
 
-// x + skip (+ bias), normalized; the sum is an output too.
+// Imports x + skip (+ bias), normalized. The sum is an output, too.
 void ImportSkip(NodeContext& c, bool centered) {
   if (!c.CheckRank(0, 1)) return;
   const DType type = c.Input(0).dtype();
@@ -103,7 +103,8 @@ void ImportEmbedLayerNormalization(NodeContext& c) {
                   [](Tensor x, int) { return Cast(x, kStatistics); });
 }
 
-// The scales of inputs 2 to 6 are inputs 8 to 12, their zero points 13 to 17.
+// Imports QEmbedLayerNormalization. The scales of inputs 2 to 6 are inputs 8 to
+// 12, their zero points 13 to 17.
 void ImportQuantizedEmbedLayerNormalization(NodeContext& c) {
   ImportEmbedding(c, DType::kF32, Tensor(), [&](Tensor x, int input) {
     if (!CheckPresent(c, {input + 6})) return c.Wrap(nullptr);

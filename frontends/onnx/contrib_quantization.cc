@@ -56,8 +56,8 @@ void ImportQLinearSigmoid(NodeContext& c) {
   SetQuantized(c, Sigmoid(Operand(c, 0)), 3);
 }
 
-// Follows the opset that the attribute gives: before 13, over all dims from
-// `axis` on.
+// Imports QLinearSoftmax. It follows the opset that the attribute gives: before
+// 13, the softmax is over all dims from `axis` on.
 void ImportQLinearSoftmax(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = Operand(c, 0);
@@ -99,8 +99,8 @@ void ImportNhwcMaxPool(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, ToChannelsLast(y));
 }
 
-// The inputs are scale and zero point of the result, then three inputs per
-// operand.
+// Imports QLinearConcat. The inputs are scale and zero point of the result,
+// then three inputs per operand.
 void ImportQLinearConcat(NodeContext& c) {
   std::vector<Tensor> parts;
   for (int i = 2; i + 2 < c.input_count(); i += 3)

@@ -22,7 +22,7 @@ bool CheckBits(NodeContext& c, int64_t bits) {
   return false;
 }
 
-// x[…, k] w[n, k] → [..., n].
+// Multiplies x[…, k] by w[n, k]: [..., n].
 Tensor TimesRows(Tensor x, Tensor w) {
   std::string rows;
   for (int i = 0; i + 1 < x.rank(); ++i)
@@ -69,7 +69,7 @@ Tensor ReadZeroPoints(NodeContext& c, const BlockedWeights& w) {
   return Cast(SliceAxis(unpacked, 1, Dim(0), shape[1]), DType::kF32);
 }
 
-// The weights as f32 [rows, columns].
+// Returns the weights as f32 [rows, columns].
 Tensor DequantizeBlocked(NodeContext& c, const BlockedWeights& w) {
   const Dim rows(w.rows);
   const Dim blocks(w.blocks());

@@ -28,9 +28,10 @@ Tensor WeightsToWindowFirst(Tensor w, bool swap) {
   return Transpose(w, std::move(permutation));
 }
 
-// The window's extents: from the weights, checked against the attribute; or
-// from the attribute, checked when the program runs. One that is open counts as
-// 1: only padding that is made for the window would ask for more.
+// Returns the extents of the window, which are those of the weights. They must
+// equal the attribute, if it is given; the program checks this for open dims.
+// Other open extents are returned as 1. They matter only for padding that is
+// computed from the window (SAME, output_shape), which is then refused.
 std::optional<std::vector<int64_t>> KernelOf(NodeContext& c, Tensor& w) {
   std::vector<int64_t> kernel;
   const std::optional<std::vector<int64_t>> stated = c.Integers("kernel_shape");
@@ -210,7 +211,8 @@ void ImportConvInteger(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, y);
 }
 
-// y = quantize(conv(x - x0, w - w0) * (x_scale * w_scale / y_scale)) + y0.
+// Imports QLinearConv: y = quantize(conv(x - x0, w - w0) * (x_scale * w_scale /
+// y_scale)) + y0.
 void ImportQLinearConv(NodeContext& c) {
   // Only the operator of com.microsoft has this attribute; it does not affect
   // the weights.
@@ -230,8 +232,8 @@ void ImportQLinearConv(NodeContext& c) {
   c.SetOutput(0, channels_last ? ToChannelsLast(y) : y);
 }
 
-// A depthwise convolution over the past followed by the input. The end of these
-// is the past of the next call.
+// Imports a depthwise convolution over the past followed by the input. The end
+// of this sequence is the past of the next call.
 void ImportCausalConvWithState(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3)) return;
   Tensor x = c.Input(0);

@@ -12,7 +12,7 @@ Tensor Range(Tensor like, int64_t count) {
   return IotaVector(like.builder(), Dim(count), DType::kI64);
 }
 
-// [rows, columns]: 1 where a[row] is b[column].
+// Returns [rows, columns]: 1 where a[row] is b[column], else 0.
 Tensor Matches(Tensor a, Tensor b) {
   return Cast(Equal(Unsqueeze(a, {1}), Unsqueeze(b, {0})), DType::kI64);
 }

@@ -23,7 +23,7 @@ namespace ember::onnx {
 // different. Fails if the number of axes is not known.
 std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank);
 
-// [rank]: 1 where a dim is one of the axes, else 0.
+// Returns [rank]: 1 where a dim is one of the axes, else 0.
 Tensor AxisMask(Tensor axes, int rank);
 
 struct AxisOrder {

@@ -19,7 +19,8 @@ void ImportUnary(NodeContext& c) {
   c.SetOutput(0, Unary(opcode, c.Input(0)));
 }
 
-// Broadcasting before opset 7: b's dims line up with a's from `axis` on.
+// Returns both operands in shapes that broadcast. Before opset 7, b's dims line
+// up with a's from `axis` on.
 std::pair<Tensor, Tensor> BinaryOperands(NodeContext& c) {
   Tensor a = c.Input(0);
   Tensor b = c.Input(1);
@@ -145,7 +146,8 @@ void ImportBitShift(NodeContext& c) {
   c.SetOutput(0, Binary(opcode, c.Input(0), c.Input(1)));
 }
 
-// Works for strings too: two handles are equal exactly if their strings are.
+// Imports Equal. It works for strings, too: two handles are equal exactly if
+// their strings are.
 void ImportEqual(NodeContext& c) {
   auto [a, b] = BinaryOperands(c);
   if (Status status = CheckSameCarriedType({a, b}); !status.ok())
@@ -178,15 +180,16 @@ Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
   } else if (x.carried_type() != 0) {
     numbers = DecodeCarried(x, DType::kF32);
   }
-  // To integers of 2 and 4 bits the specification's own cases wrap floats, too.
+  // Conversions to integers of 2 and 4 bits wrap, also those of floats, as in
+  // the specification's test cases.
   const bool saturate = format.is_float() && Saturates(c);
   return EncodeCarried(numbers, format, saturate, c.String("round_mode", "up"));
 }
 
-// Casts saturate (docs/arithmetic.md), with one exception: a negative float as
-// an unsigned integer is the one with the same lower bits, so that -1 as u8 is
-// 255. The specification leaves it open, all engines do so, and models rely on
-// it.
+// Casts numbers. Casts saturate (docs/arithmetic.md), with one exception: a
+// negative float becomes the unsigned integer with the same lower bits, so that
+// -1 as u8 is 255. The specification leaves this open, all engines do so, and
+// models rely on it.
 Tensor CastNumbers(Tensor x, DType type) {
   if (!x.is_float() || !IsInteger(type) || IsSigned(type)) return Cast(x, type);
   if (type == DType::kU64) {

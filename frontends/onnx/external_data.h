@@ -33,7 +33,8 @@ class ExternalFiles {
   explicit ExternalFiles(std::string folder, std::string model = "")
       : folder_(std::move(folder)), model_(std::move(model)) {}
 
-  // length < 0: to the end of the file.
+  // Returns `length` bytes of a file from the offset on. length < 0: to the end
+  // of the file.
   StatusOr<ExternalBytes> Read(const std::string& location, int64_t offset,
                                int64_t length);
 

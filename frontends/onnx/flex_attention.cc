@@ -30,7 +30,8 @@ Tensor Modified(NodeContext& c, std::string_view attribute, Tensor x) {
   return x;
 }
 
-// [b, heads, …] → [b, key heads, queries per key head, …].
+// Groups the query heads [b, heads, …] by their key head: [b, key heads,
+// queries per key head, …].
 Tensor GroupHeads(Tensor q, const Dim& heads) {
   return Reshape(
       q, {q.dim(0), heads, FloorDivide(q.dim(1), heads), q.dim(2), q.dim(3)});

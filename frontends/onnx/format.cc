@@ -22,18 +22,19 @@ using frontends::Format;
 using frontends::InputInfo;
 using frontends::KnownTensor;
 
-// A text of the model, such as its producer's name: a message of another
-// format in its place has bytes that no text has.
+// True if the bytes can be a text, such as the name of a model's producer.
+// Where ONNX has such a text, other formats have messages, with bytes that no
+// text has.
 bool IsText(std::span<const uint8_t> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) {
     return byte >= 0x20 || byte == '\t' || byte == '\n' || byte == '\r';
   });
 }
 
-// True if the fields, in any order, are a ModelProto's with the version of
-// ONNX (1, a small number). What is behind damage is not looked at. Other
-// formats (SavedModel, Core ML) have a version with this number, too, but a
-// message where the producer's name (2) is here, or other fields.
+// True if the fields, in any order, are those of a ModelProto with a version of
+// ONNX (field 1, a small number). Reading stops at damage. Other formats
+// (SavedModel, Core ML) have a version in field 1, too, but a message in place
+// of the producer's name (field 2), or other fields.
 bool Sniff(std::string_view contents) {
   constexpr uint64_t kVersionsEnd = 64;
   frontends::ProtobufFields fields(

@@ -159,7 +159,8 @@ class BeamSearcher {
     return scores;
   }
 
-  // If a prompt is not done, its beams that have not ended count too.
+  // Finishes the search: if a prompt is not done, its beams that have not ended
+  // count as ended sequences, too.
   void Finish(BeamState& state) const {
     GraphBuilder& builder = state.scores.builder();
     const Shape shape{o_.batch, o_.beams, o_.maximum_length};

@@ -253,7 +253,7 @@ class EncoderDecoder final : public Decoder {
     return SliceAxis(step.sequences, 1, Dim(0), known.front());
   }
 
-  // Mask that is 0 for the padding in front of a row's tokens.
+  // Returns a mask that is 0 for the padding in front of a row's tokens.
   Tensor LeadingMask(Tensor ids) {
     const auto pad = static_cast<double>(c_.Integer("pad_token_id", -1));
     const Tensor i = IotaVector(c_.builder(), ids.dim(1), DType::kI64);

@@ -57,7 +57,7 @@ class Decoder {
   std::vector<Tensor> Run(const GraphProto& graph,
                           const std::vector<Tensor>& inputs,
                           graph::Region* region, const Expected& expected);
-  // f32 [rows, vocabulary] of the last position.
+  // Returns the logits of the last position, f32 [rows, vocabulary].
   Tensor LastLogits(Tensor logits);
   // Returns a past without tokens, of the type that the subgraph declares, with
   // `rows` rows.
@@ -82,7 +82,7 @@ std::unique_ptr<Decoder> MakeEncoderDecoder(NodeContext& c,
                                             const SubgraphRunner& run,
                                             Tensor attention_mask);
 
-// The value inside the region; absent stays absent.
+// Returns the value inside the region; an absent one stays absent.
 Tensor Inside(graph::Region& region, Tensor outer);
 
 }  // namespace ember::onnx

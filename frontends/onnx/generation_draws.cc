@@ -12,8 +12,8 @@ Tensor TimesModulo(Tensor a, Tensor b) {
   return Modulo(a * b, static_cast<double>(kModulus));
 }
 
-// kMultiplier ^ exponent, modulo kModulus, by repeated squaring; for exponents
-// of 40 bits.
+// Returns kMultiplier ^ exponent, modulo kModulus, by repeated squaring. The
+// exponent has at most 40 bits.
 Tensor PowerOf(Tensor exponent) {
   constexpr int kBits = 40;
   Tensor power = exponent.Like(1);

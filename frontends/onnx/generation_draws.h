@@ -13,7 +13,7 @@
 
 namespace ember::onnx {
 
-// f64 in [0, 1). seed: i64[], not negative.
+// Returns random numbers, f64 in [0, 1). seed: i64[], not negative.
 Tensor UniformDraws(NodeContext& c, Tensor seed, const Shape& shape);
 
 }  // namespace ember::onnx

@@ -68,7 +68,7 @@ Tensor BeginSequences(NodeContext& c, Tensor prompt, const Dim& maximum_length);
 // Writes tokens (i32 [rows]) after the first `length` ones.
 Tensor WriteTokens(Tensor sequences, Tensor tokens, Tensor length);
 
-// bool[]: true if some row is not done. done: bool [rows].
+// Returns bool[]: true if some row is not done. done: bool [rows].
 Tensor AnyOpen(Tensor done);
 
 // Fails unless there is a prompt (operand 0), and at most `most` operands, all
@@ -76,7 +76,8 @@ Tensor AnyOpen(Tensor done);
 bool CheckTensors(NodeContext& c, int most);
 // Returns an operand of one element as a scalar; absent if the operand is.
 Tensor ScalarOperand(NodeContext& c, int input, DType type);
-// The smallest finite f32: the score of tokens that are not allowed.
+// Returns the smallest finite f32, which is the score of tokens that are not
+// allowed.
 double LowestScore();
 
 }  // namespace ember::onnx

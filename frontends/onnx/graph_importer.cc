@@ -378,7 +378,7 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
         " nodes after inlining functions, found more");
   }
   EMBER_RETURN_IF_ERROR(steps_.Begin(node.op_type()));
-  // Optimizers leave nodes without outputs where they made them useless.
+  // Optimizers leave nodes without outputs if no other node uses their results.
   if (node.output_size() == 0) return OkStatus();
   const std::string origin = scope.prefix + NodeOrigin(node, index);
   std::vector<Tensor> inputs;

@@ -31,8 +31,8 @@ namespace ember::onnx {
 
 using ValueInfoList = google::protobuf::RepeatedPtrField<ValueInfoProto>;
 
-// Largest depth of calls, and of subgraphs in each other. It ends functions
-// that call each other without end, or that double at every level.
+// Largest nesting depth of calls and subgraphs. It stops functions that call
+// each other endlessly, or whose calls double at every level.
 inline constexpr int kMaxCallDepth = 64;
 
 class GraphImporter {
@@ -44,8 +44,8 @@ class GraphImporter {
 
   // May be called once per importer.
   StatusOr<graph::Graph> Import();
-  // Open dims that this import took to be equal. Broadcasting would allow that
-  // one of them is 1.
+  // Returns the open dims that this import took to be equal, although one of
+  // them might be 1 and broadcast.
   const std::vector<graph::AssumedDims>& assumed_dims() const {
     return builder_.assumed_dims();
   }
@@ -57,10 +57,12 @@ class GraphImporter {
   }
 
  private:
-  // An If whose branches give different kinds of values asks for this, and so
-  // does a node whose rank depends on whether a dim is 1. Its import fails;
-  // the import of the graph around it sees it. The origin of a dim is its text
-  // behind "dim ".
+  // A request to import everything that follows a node twice, once for each
+  // value of a condition. It comes from an If whose branches give different
+  // kinds of values, or from a node whose rank depends on whether a dim is 1.
+  // The import of the node fails, and the import of the graph around it finds
+  // the request in split_. `origin` is that of the node, or "dim " and the
+  // dim's text.
   struct Split {
     std::string origin;
     Tensor condition;
@@ -83,9 +85,10 @@ class GraphImporter {
     std::map<std::string, const AttributeProto*> bindings;
     bool is_function = false;
     int depth = 0;
-    // The scope is a branch of an If. A split in it may lead to different kinds
-    // of its outputs; then the graph around it is asked for the same split if
-    // the branch is imported in place, else for one at the If.
+    // These are for a scope that is a branch of an If. A split of a node in the
+    // branch may give the branch outputs of different kinds. Then the graph
+    // around the If is asked for a split: for the same one if the branch is
+    // imported in place, else for a split at the If, `branch_of`.
     bool in_place_branch = false;
     std::optional<Split> branch_of;
   };
@@ -120,8 +123,8 @@ class GraphImporter {
                                                const std::vector<int>& order,
                                                size_t first, const Split& split,
                                                Scope& scope);
-  // Returns the split that the graph around this one is asked for when one in
-  // it failed.
+  // Returns the split to request from the graph around this one, after a split
+  // within this one has failed; nullopt if there is none.
   std::optional<Split> SplitAround(const Split& failed,
                                    const Scope& scope) const;
   // True if each branch of this If may be imported with all nodes that follow.
@@ -134,7 +137,7 @@ class GraphImporter {
                         const NodeProto& node, const std::string& origin,
                         std::vector<Tensor> inputs, Scope& scope);
 
-  // The node as an importer sees it; refers to the scope.
+  // Returns the node as an importer sees it. It refers to the scope.
   NodeContext ContextOf(std::shared_ptr<const void> owner,
                         const NodeProto& node, const std::string& origin,
                         int opset, std::vector<Tensor> inputs, Scope& scope);
@@ -156,12 +159,13 @@ class GraphImporter {
   static bool FitStatedTypes(const NodeProto& node,
                              const std::vector<Tensor>& values,
                              const Scope& scope);
-  // (unit_dims.cc) Adds the axes that a Squeeze without axes drops as its input
-  // 1: those of extent 1. Where an open dim decides, the node may be imported
-  // with all that follows for either case: then false, and split_ is set.
+  // Adds input 1 to a Squeeze without axes: the axes of extent 1, which it
+  // drops. If it depends on an open dim, everything that follows may have to be
+  // imported for both cases: then it returns false, and split_ is set. Defined
+  // in unit_dims.cc.
   bool AddUnitAxes(const NodeProto& node, std::vector<Tensor>& inputs,
                    const Scope& scope);
-  // Adds the shape in which a MaxUnpool's indices count as its input 3.
+  // Adds input 3 to a MaxUnpool: the shape in which its indices count.
   void AddPooledShape(const NodeProto& node, std::vector<Tensor>& inputs,
                       const Scope& scope) const;
   std::optional<std::vector<int64_t>> UnitAxes(const NodeProto& node, Tensor x,
@@ -205,11 +209,12 @@ class GraphImporter {
   graph::GraphBuilder builder_;
   int64_t imported_nodes_ = 0;
   std::optional<Split> split_;
-  // Holds the shapes of MaxPools' operands by the names of their indices,
-  // behind the prefix of the scope.
+  // Shapes of the operands of MaxPools. The key is the prefix of the scope,
+  // followed by the name of the MaxPool's indices.
   std::map<std::string, graph::Shape> pooled_shapes_;
-  // Nodes whose branch is known where import is (of dims: whether it is 1), and
-  // those that were tried both ways in vain.
+  // Values of splits' conditions in the part that is now imported, by origin
+  // (for a dim: true if it is 1). not_split_ has the origins of splits that
+  // were tried and failed.
   std::map<std::string, bool> taken_branches_;
   std::set<std::string> not_split_;
   std::vector<graph::AssumedDims> variants_;  // empty: one variant

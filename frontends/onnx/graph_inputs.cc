@@ -89,7 +89,7 @@ class InputReader {
     return input;
   }
 
-  // Dims to which pins have fixed symbols.
+  // Returns the symbols that pins have fixed, with their dims.
   const std::map<std::string, Dim>& pinned() const { return pinned_; }
 
  private:

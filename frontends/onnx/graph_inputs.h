@@ -25,8 +25,8 @@ struct InputType {
   std::optional<SequenceType> sequence;
 };
 
-// The graph's inputs, in order, with pinned dims substituted: those that are no
-// initializers, or that the options name.
+// Returns the graph's inputs, in order, with pinned dims substituted: those
+// that are no initializers, or that the options name.
 StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph,
                                             const ImportOptions& options);
 

@@ -47,7 +47,8 @@ StatusOr<std::shared_ptr<const ModelProto>> ParseModel(
   return std::shared_ptr<const ModelProto>(std::move(model));
 }
 
-// The message contains names of the model, which may have line breaks.
+// Returns the status with its message on one line. The message contains names
+// of the model, which may have line breaks.
 Status WithNamesOnOneLine(const Status& status) {
   return Status(status.code(), OnOneLine(status.message()));
 }

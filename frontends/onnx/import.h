@@ -15,13 +15,14 @@
 //
 // Initializers share the memory of the file. Dims that the model leaves open
 // become symbols: the model's name for them ("batch"), or INPUT_AXIS ("x_0");
-// they are taken to be at least 1. Where open dims meet that broadcast if one
-// of them is 1, the graph is an `if` of two variants: one takes them to be
-// equal, the other repeats what is 1 when the program runs. What follows a
-// Squeeze without axes is there for an open dim that is 1 and for one that is
-// not, where that leads to results of one rank; else the dim is taken not to be
-// 1. Sizes that depend on data become symbols of their own, read when the
-// program runs ("_0"); of axes the number must be known, and ranks.
+// they are taken to be at least 1. If two open dims may broadcast (one of them
+// may be 1), the graph is an `if` of two variants: one takes the dims to be
+// equal, the other broadcasts as the extents require. A Squeeze without axes
+// drops an open dim only if it is 1. The nodes that follow it are imported for
+// both cases, if both lead to results of the same rank; otherwise the dim is
+// taken not to be 1. Sizes that depend on data become symbols of their own,
+// read when the program runs ("_0"). The number of axes and the ranks must be
+// known when compiling.
 //
 // Errors are one line. All unsupported operators of a model are listed at once,
 // with node names. Malformed models (missing or duplicate names, cycles, wrong
@@ -53,11 +54,12 @@ struct ImportOptions {
   // Pins of input dims: one entry per axis; nullopt leaves the axis as the
   // model states it. A pinned symbol is pinned wherever it occurs.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
-  // Inputs that are compiled in as constants, and so are no inputs of the graph
-  // any more: for models that take shapes, axes or sizes as data (vm-compile
-  // --input); an initializer that is an input, too, gets this value. Tensors
-  // only; values of other inputs are ignored. The type must
-  // be the input's; for its dims to be checked, give them as input_shapes too.
+  // Inputs that become constants, so that the graph no longer has them as
+  // inputs. They are for models that take shapes, axes or sizes as data
+  // (vm-compile --input). An initializer that is also an input gets this value.
+  // Only tensors are accepted, and the type must be the input's. Values for
+  // names of no input are ignored. If the dims are given as input_shapes, too,
+  // they are checked.
   std::map<std::string, TensorBytes> input_values;
   // frontends::ImportOptions::separate_dims.
   bool separate_dims = false;

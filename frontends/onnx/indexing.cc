@@ -75,7 +75,8 @@ void ImportGatherNd(NodeContext& c) {
               Apply("gather_nd", {x, indices}, {{"batch_dims", batch_dims}}));
 }
 
-// ONNX reduction → update rule of the graph's scatters.
+// Returns the update rule of the graph's scatters for the attribute
+// `reduction`; nullopt after an error.
 std::optional<std::string> ReadUpdate(NodeContext& c) {
   const std::string reduction = c.String("reduction", "none");
   if (reduction == "none") return "assign";
@@ -116,7 +117,8 @@ void ImportScatterNd(NodeContext& c) {
       0, Apply("scatter_nd", {x, indices, c.Input(2)}, {{"update", *update}}));
 }
 
-// values = [off, on]; positions outside [-depth, depth) give all off.
+// Imports OneHot. The operand `values` is [off, on]; positions outside [-depth,
+// depth) give all off.
 void ImportOneHot(NodeContext& c) {
   // The depth may have any numeric type.
   const std::optional<Shape> depth =
@@ -156,7 +158,7 @@ void ImportReverseSequence(NodeContext& c) {
                        {{"axis", int64_t{time}}}));
 }
 
-// Running sums or products along one axis of x.
+// Returns running sums or products along one axis of x.
 Tensor ScanAlongAxis(NodeContext& c, Tensor x, int axis, Opcode opcode,
                      double identity) {
   const bool reverse = c.Integer("reverse", 0) != 0;

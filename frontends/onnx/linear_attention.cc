@@ -84,7 +84,7 @@ class Chunk {
     sums_ = Contract(Cast(causal_, DType::kF64), decay, "ts,bhsd->bhtd");
   }
 
-  // An absent `state` means zeros.
+  // Computes the chunk from a state. An absent `state` means zeros.
   ChunkResult Run(Tensor state) {
     Tensor u = steps_.v;
     if (steps_.beta) {
@@ -109,15 +109,16 @@ class Chunk {
  private:
   DType type() const { return steps_.k.dtype(); }
 
-  // x [b, h, t, d] · exp(G): the part of the state that is left at each step.
+  // Returns x [b, h, t, d] · exp(G), the part of the state that is left at each
+  // step.
   Tensor Decayed(Tensor x) { return sums_ ? x * Exp(Cast(sums_, type())) : x; }
   Tensor DecayedQueries() {
     return sums_ ? steps_.q * Unsqueeze(Exp(Cast(sums_, type())), {2})
                  : steps_.q;
   }
 
-  // Σ_d x_td k_sd exp(G_td - G_sd) where `where` is true, else 0. The result is
-  // [b, h, g, t, s] for x [b, h, g, t, d].
+  // Returns Σ_d x_td k_sd exp(G_td - G_sd) where `where` is true, else 0. The
+  // result is [b, h, g, t, s] for x [b, h, g, t, d].
   Tensor Pairs(Tensor x, Tensor where) {
     if (!sums_) {
       Tensor products = Contract(x, steps_.k, "bhgtd,bhsd->bhgts");
@@ -153,7 +154,7 @@ class Chunk {
   Tensor sums_;  // G, f64; absent: no decay
 };
 
-// [b, t, heads * size] → [b, heads, t, size].
+// Splits [b, t, heads * size] into heads, [b, heads, t, size].
 Tensor SplitSteps(Tensor x, int64_t heads) {
   const Dim size = FloorDivide(x.dim(2), Dim(heads));
   return Transpose(Reshape(x, {x.dim(0), x.dim(1), Dim(heads), size}),

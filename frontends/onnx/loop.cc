@@ -22,7 +22,8 @@ using graph::LoopRequest;
 using graph::Region;
 using graph::Value;
 
-// A tensor of one element as a scalar of the type; null if absent.
+// Returns a tensor of one element as a scalar of the type; null if it is
+// absent.
 Value* ScalarOf(Tensor tensor, DType type) {
   if (!tensor) return nullptr;
   return Cast(Reshape(tensor, {}), type).value();
@@ -50,7 +51,7 @@ std::vector<Tensor> ArgumentsOf(const GraphProto& body, GraphBuilder& builder,
   return arguments;
 }
 
-// The number of iterations, if it is known and small.
+// Returns the number of iterations, if it is known and small; else nullopt.
 std::optional<int64_t> FewTrips(const GraphBuilder& builder,
                                 const LoopRequest& request) {
   constexpr int64_t kFew = 4;

@@ -154,7 +154,7 @@ TEST_F(ExternalData, LinksOfACache) {
   fs::create_symlink("../../blobs/m1", model);
   fs::create_symlink("../../blobs/d1", data);
   EXPECT_TRUE(ImportModel(model.string(), {}).ok());
-  // Elsewhere than the model's own file.
+  // A link to another folder than that of the model's own file is refused.
   fs::remove(data);
   fs::create_symlink("../../secret.bin", data);
   const auto graph = ImportModel(model.string(), {});

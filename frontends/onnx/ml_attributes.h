@@ -45,7 +45,7 @@ struct Numbers {
 Numbers ReadNumbers(NodeContext& c, const std::string& name);
 // Reads TENSOR `name`; empty if absent.
 Numbers ReadTensorNumbers(NodeContext& c, const std::string& name);
-// A constant vector of a numeric type.
+// Returns a constant vector of a numeric type.
 Tensor NumberVector(NodeContext& c, const std::vector<double>& values,
                     DType dtype);
 

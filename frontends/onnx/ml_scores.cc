@@ -18,7 +18,7 @@ constexpr std::pair<std::string_view, Transform> kNames[] = {
     {"PROBIT", Transform::kProbit},
 };
 
-// √2 · erf⁻¹(2p - 1), with erf⁻¹ of Winitzki (a = 0.147).
+// Returns √2 · erf⁻¹(2p - 1), with erf⁻¹ of Winitzki (a = 0.147).
 Tensor Probit(Tensor p) {
   constexpr double kA = 0.147;
   Tensor x = p * 2.0 - 1.0;
@@ -28,7 +28,8 @@ Tensor Probit(Tensor p) {
   return Select(Less(x, 0), -magnitude, magnitude) * M_SQRT2;
 }
 
-// Softmax over the scores that are not 0. Scores of 0 stay (almost) 0.
+// Returns the softmax over the scores that are not 0. Scores of 0 stay (almost)
+// 0.
 Tensor SoftmaxZero(Tensor scores) {
   constexpr double kZero = 1e-7;
   Tensor largest = Reduce(scores, "maximum", {1}, true);

@@ -352,7 +352,7 @@ void AddBranches(NodeContext& c, const NodeAttributes& a,
   }
 }
 
-// The root of a tree is its first node that is no child of another.
+// Finds the root of each tree: its first node that is no child of another.
 void FindRoots(NodeContext& c, const NodeAttributes& a,
                const std::map<NodeId, int64_t>& numbers, TreeTable& table) {
   std::map<NodeId, bool> is_child;

@@ -112,8 +112,8 @@ class TreeClassifier {
   }
 
  private:
-  // The class with the largest score wins, among those that have votes or base
-  // values.
+  // Classifies among more than two classes: the class with the largest score
+  // wins, among those that have votes or base values.
   Classified RunMany() const {
     Tensor scores = sums_;
     if (!base_.empty()) scores = scores + NumberVector(c_, base_, Type());
@@ -141,15 +141,15 @@ class TreeClassifier {
     return all ? scores : Concat(columns, 1);
   }
 
-  // There is only the label of the one class; the labels 1 and 0 do not exist.
+  // Classifies if there is one class: its label is the result for every row.
   Classified RunOne() const {
     Tensor score = sums_;
     if (!base_.empty()) score = score + base_.front();
     return {First(), PostTransform(score, transform_)};
   }
 
-  // For two classes. If only one of them has votes, these are a score that
-  // decides between both.
+  // Classifies among two classes. If only one of them has votes, these are a
+  // score that decides between both.
   Classified RunTwo() const;
 
   Tensor First() const {

@@ -53,12 +53,12 @@ class ModelIndex {
 // Returns "" for the default domain under either of its names.
 std::string_view CanonicalDomain(std::string_view domain);
 
-// One line on versions of the format and of operator sets that came after this
-// importer was written, whose rules it cannot know; empty if there are none.
+// Returns one line about versions of the format and of operator sets that are
+// newer than those that this importer knows; empty if there are none.
 std::string NewerThanKnown(const ModelProto& model);
 // Returns the node's name, or OpType_index without one, on one line.
 std::string NodeLabel(const NodeProto& node, int index);
-// "conv1 (Conv)" or "Conv_3".
+// Returns "conv1 (Conv)", or "Conv_3" for a node without a name.
 std::string NodeOrigin(const NodeProto& node, int index);
 
 // Returns an Unimplemented error that lists every operator of the model without

@@ -270,8 +270,8 @@ void ImportExpand(NodeContext& c) {
   c.SetOutput(0, Broadcast(x, to));
 }
 
-// Each dim is split into the repetition and the dim itself, broadcast, and
-// merged again.
+// Imports Tile. Each dim is split into the repetition and the dim itself,
+// broadcast, and merged again.
 void ImportTile(NodeContext& c) {
   Tensor x = c.Input(0);
   const std::optional<Shape> repeats = c.Sizes(1, "repeats");

@@ -17,7 +17,8 @@ std::string AttributeTypeName(AttributeProto::AttributeType type) {
              : std::to_string(type);
 }
 
-// Old exporters omit the type; then the field that is set determines it.
+// Returns the type of an attribute. Old exporters omit it; then the field that
+// is set determines it.
 AttributeProto::AttributeType TypeOf(const AttributeProto& attribute) {
   if (attribute.type() != AttributeProto::UNDEFINED) return attribute.type();
   if (attribute.has_i()) return AttributeProto::INT;

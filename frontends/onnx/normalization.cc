@@ -13,7 +13,7 @@
 namespace ember::onnx {
 namespace {
 
-// All axes from `first` on.
+// Returns all axes from `first` on.
 std::vector<int64_t> AxesFrom(int first, int rank) {
   std::vector<int64_t> axes(std::max(rank - first, 0));
   std::iota(axes.begin(), axes.end(), first);
@@ -103,7 +103,8 @@ void ImportBatchNormalization(NodeContext& c) {
   c.SetOutput(4, Cast(batch_variance, variance.dtype()));
 }
 
-// (x - mean) / sqrt(variance + epsilon) over the axes.
+// Returns (x - mean) / sqrt(variance + epsilon), with the statistics over the
+// axes.
 Tensor Standardize(Tensor x, const std::vector<int64_t>& axes, double epsilon) {
   Tensor mean = Mean(x, axes, true);
   return (x - mean) / Sqrt(Variance(x, mean, axes) + epsilon);

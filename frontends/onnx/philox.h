@@ -24,15 +24,15 @@ class RandomNumbers {
  public:
   RandomNumbers(NodeContext& c, uint64_t key, const Shape& shape);
 
-  // Uniform numbers in [0, 1), with as many random bits as the type's
+  // Returns uniform numbers in [0, 1), with as many random bits as the type's
   // significand has. f16 and bf16 numbers are returned as f32, so that they are
   // not rounded to 1.
   Tensor Uniform(DType type) const;
-  // Uniform numbers in (0, 1), f32 or f64.
+  // Returns uniform numbers in (0, 1), f32 or f64.
   Tensor UniformOpen(DType type) const;
-  // Standard normal numbers (Box and Muller 1958), f32 or f64.
+  // Returns standard normal numbers (Box and Muller 1958), f32 or f64.
   Tensor Normal(DType type) const;
-  // 32 random bits per element, as u64; for tests of the generator.
+  // Returns 32 random bits per element, as u64, for tests of the generator.
   const std::array<Tensor, 4>& words() const { return words_; }
 
  private:

@@ -145,11 +145,10 @@ void ImportMaxPool(NodeContext& c) {
   if (c.WantsOutput(1)) c.SetOutput(1, MaxPoolIndices(c, c.Input(0), *window));
 }
 
-// Puts elements at the flat indices that a MaxPool gave, and zeros at all
-// others. The indices count in the shape of what was pooled, which
-// the importer gives as input 3 where it knows it; else in the shape that
-// follows from the window. An output shape that is given is filled with zeros
-// behind.
+// Puts elements at the flat indices that a MaxPool returned, and zeros
+// elsewhere. The indices count in the shape of the MaxPool's operand. The
+// importer adds that shape as input 3 if it knows it; otherwise it is computed
+// from the window. If an output shape is given, zeros are appended to fill it.
 void ImportMaxUnpool(NodeContext& c) {
   if (!c.CheckRank(0, 3)) return;
   Tensor x = c.Input(0);

@@ -144,8 +144,8 @@ void KeepAll(NodeContext& c) {
   c.SetOutput(1, Broadcast(c.Scalar(kept, mask), x.shape()));
 }
 
-// In training, elements become 0 with probability `ratio`; the others are
-// scaled up so that the expectation stays the same.
+// Imports Dropout. In training, elements become 0 with probability `ratio`; the
+// others are scaled up so that the expectation stays the same.
 void ImportDropout(NodeContext& c) {
   Tensor x = c.Input(0);
   Tensor training = c.Input(2);

@@ -25,7 +25,7 @@ void ImportRnn(NodeContext& c) {
       });
 }
 
-// The gates have the order update, reset, hidden.
+// Returns the step of a GRU. The gates have the order update, reset, hidden.
 Cell GruCell(const Direction& d) {
   return [&d](const Capture& capture, Tensor input, const States& before) {
     const Tensor h = before[0];

@@ -44,8 +44,8 @@ bool ReadDynamicReduction(NodeContext& c, Reduction& reduction) {
   return c.ok();
 }
 
-// Axes are an attribute in older opsets and input 1 in newer ones: from 13 on
-// for ReduceSum, from 18 on for the others.
+// Reads the axes of a reduction. They are an attribute in older opsets and
+// input 1 in newer ones: from 13 on for ReduceSum, from 18 on for the others.
 std::optional<Reduction> ReadReduction(NodeContext& c) {
   Reduction reduction;
   reduction.x = c.Input(0);
@@ -95,8 +95,8 @@ void ImportFormula(NodeContext& c, const Formula& formula) {
 
 Tensor Square(Tensor x) { return x * x; }
 
-// Integers are computed in f64, as there is no square root or logarithm of
-// integers.
+// FloatingSqrt and FloatingLog compute integers in f64, because there is no
+// square root or logarithm of integers.
 Tensor FloatingSqrt(Tensor x) {
   return x.is_float() ? Sqrt(x) : Cast(Sqrt(Cast(x, DType::kF64)), x.dtype());
 }
@@ -117,7 +117,8 @@ void ImportReduceSumSquare(NodeContext& c) {
   ImportFormula(c, {"sum", Square});
 }
 
-// bool is reduced as u8: its maximum is "any", its minimum "all".
+// Imports a maximum or minimum. bool is reduced as u8: its maximum is "any",
+// its minimum "all".
 void ImportExtreme(NodeContext& c, const char* combiner) {
   const std::optional<Reduction> reduction = ReadReduction(c);
   if (!reduction) return;
@@ -142,8 +143,8 @@ void ImportReduceMean(NodeContext& c) {
   c.SetOutput(0, Cast(reduction->Finish(mean), x.dtype()));
 }
 
-// The largest element is subtracted so that exp does not overflow. An infinite
-// one is not subtracted.
+// Imports ReduceLogSumExp. The largest element is subtracted so that exp does
+// not overflow. An infinite one is not subtracted.
 void ImportReduceLogSumExp(NodeContext& c) {
   const std::optional<Reduction> reduction = ReadReduction(c);
   if (!reduction) return;

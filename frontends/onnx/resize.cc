@@ -21,7 +21,8 @@ using ops::ResizeAxes;
 using ops::ResizedAxis;
 using ops::ResizeSpec;
 
-// floor(in * scale). For symbols it is exact if the scale is a simple fraction.
+// Returns floor(in * scale). For symbols it is exact if the scale is a simple
+// fraction.
 std::optional<Dim> ScaledExtent(NodeContext& c, const Dim& in, double scale) {
   if (!(scale > 0) || scale > 1e6) {
     c.FailInvalid("scales: expected positive values, found " +

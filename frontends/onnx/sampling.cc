@@ -19,7 +19,8 @@ struct GridOptions {
   bool align_corners = false;
 };
 
-// A triangle wave between low and high.
+// Reflects positions at low and high until they are between them: a triangle
+// wave of x.
 Tensor Reflect(Tensor x, Tensor low, Tensor high) {
   Tensor range = Maximum(high - low, 1e-9);
   Tensor phase = Modulo(x - low, range * 2.0);
@@ -64,8 +65,8 @@ Tensor Position(const GridOptions& options, const GridAxis& axis,
   return x;
 }
 
-// Weight of the element at `distance` from the position. The cubic is Keys'
-// with a = -0.75.
+// Returns the weight of the element at `distance` from the position. The cubic
+// is Keys' with a = -0.75.
 Tensor TapWeight(const std::string& mode, Tensor distance) {
   if (mode == "linear") return Maximum(1.0 - distance, 0);
   constexpr double kA = -0.75;

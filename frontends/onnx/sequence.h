@@ -82,15 +82,16 @@ Tensor EmptySequence(graph::GraphBuilder& builder, DType dtype,
 Tensor AsPair(Tensor sequence, int rank);
 
 Tensor SequenceLength(Tensor sequence);  // i64[]
-// position: an i64 scalar, which must be in range. Negative ones count from the
-// end.
+// Returns an element of a sequence. position: an i64 scalar, which must be in
+// range. Negative ones count from the end.
 Tensor SequenceAt(NodeContext& c, Tensor sequence, Tensor position);
-// position: if absent, the element is appended.
+// Returns the sequence with an element inserted. Without a position, the
+// element is appended.
 Tensor SequenceInsert(NodeContext& c, Tensor sequence, Tensor element,
                       Tensor position);
 Tensor SequenceErase(NodeContext& c, Tensor sequence, Tensor position);
 Tensor HasElement(Tensor optional);  // bool[]
-// the optional must have one
+// Returns the element of an optional, which must have one.
 Tensor GetElement(NodeContext& c, Tensor optional);
 
 // Returns the tensors that represent any value at the boundary of a region: the

@@ -111,7 +111,8 @@ void ImportIntegerRange(NodeContext& c, DType type) {
   c.SetOutput(0, Cast(values + DimScalar(c.builder(), start->front()), type));
 }
 
-// The bounds depend on data: the program computes the number of elements.
+// Imports a Range whose bounds depend on data: the program computes the number
+// of elements.
 void ImportDynamicRange(NodeContext& c, DType type) {
   const DType wide = IsFloat(type) ? DType::kF64 : DType::kI64;
   Tensor bounds[3];
@@ -134,7 +135,8 @@ void ImportDynamicRange(NodeContext& c, DType type) {
   c.SetOutput(0, Cast(steps * delta + start, type));
 }
 
-// Only the operator of com.microsoft may omit the step, which is then 1.
+// Imports Range. Only the operator of com.microsoft may omit the step, which is
+// then 1.
 void ImportRange(NodeContext& c) {
   const DType type = c.Input(0).dtype();
   if (!c.ok()) return;
@@ -187,7 +189,7 @@ void ImportTrilu(NodeContext& c) {
   c.SetOutput(0, Select(kept, x, x.Like(0)));
 }
 
-// Windows of signal processing: a0 - a1 cos(2πi/n) + a2 cos(4πi/n).
+// Imports a window of signal processing: a0 - a1 cos(2πi/n) + a2 cos(4πi/n).
 void ImportCosineWindow(NodeContext& c, double a0, double a1, double a2) {
   const std::optional<Shape> size = c.Sizes(0, "size");
   if (!size) return;

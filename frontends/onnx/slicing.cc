@@ -145,8 +145,8 @@ std::optional<SliceOperands> ReadSlice(NodeContext& c) {
   return slice;
 }
 
-// Starts or ends depend on data: the program clamps them, and reads the start
-// and length of each slice.
+// Imports a Slice whose starts or ends depend on data: the program clamps them,
+// and reads the start and length of each slice.
 void ImportDynamicSlice(NodeContext& c) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(1, 1, 1) || !c.CheckRank(2, 1, 1)) return;
@@ -221,8 +221,8 @@ void ImportDynamicSlice(NodeContext& c) {
   c.SetOutput(0, Slice(x, all_starts, std::move(all_steps), all_sizes));
 }
 
-// Slices when only the data gives the axes or steps: every dim is sliced; dims
-// that are no axes from end to end.
+// Imports a Slice whose axes or steps only the data gives. Every dim is sliced;
+// dims that are no axes are sliced from end to end.
 void ImportSliceByData(NodeContext& c) {
   const Tensor x = c.Input(0);
   const int rank = x.rank();

@@ -47,7 +47,7 @@ void UpdateAll(NodeContext& c, int states, const Update& update) {
   }
 }
 
-// R and T are scalars or tensors of one element.
+// Returns R or T, a scalar or a tensor of one element, as a scalar of x's type.
 Tensor ScalarLike(Tensor scalar, Tensor x) {
   return Cast(Reshape(scalar, {}), x.dtype());
 }

@@ -1,7 +1,8 @@
-// Nodes whose result has another rank if an open dim is 1. What the model
-// states about the result may decide; else all that follows is imported for
-// both cases (continuations.cc); else the dim is taken not to be 1, or to be 1
-// if the rest of the model can be imported only so, which the program checks.
+// Imports nodes whose result has another rank if an open dim is 1. There are
+// three ways, tried in this order. The rank that the model states for the
+// result may decide. Everything that follows the node may be imported for both
+// cases (continuations.cc). Otherwise the dim is taken not to be 1, or to be 1
+// if the rest of the model can be imported only so; the program checks this.
 #include "compiler/graph/unit_dims.h"
 
 #include <algorithm>
@@ -70,7 +71,8 @@ std::optional<std::vector<int64_t>> GraphImporter::UnitAxes(
   const auto stated = StatedRank(scope.stated, node.output(0));
   const int most = x.rank() - static_cast<int>(units.size());
   if (stated && *stated == most - static_cast<int>(open.size())) {
-    // The number of elements, which a reshape checks, says that all are 1.
+    // The stated rank is right only if all open dims are 1. A reshape checks
+    // this by the number of elements.
     for (int i = 0; i < x.rank(); ++i) {
       if (std::find(open.begin(), open.end(), i) != open.end())
         units.push_back(i);

@@ -4,9 +4,9 @@
 //   Tensor boxes = MovedBoxes(AnchorsOfCells(anchors, h, w, 16), deltas, {});
 //   Tensor kept = KeptBoxes(boxes, scores, overlap, least, Dim(300), 0);
 //
-// In some models a box includes its last pixel, so that it is one wider than
-// the difference of its corners: that is `extra`. All values are f32. Operands
-// that do not fit are an error of the graph builder.
+// The parameter `extra` is 1 for models in which a box includes its last pixel,
+// so that it is one wider than the difference of its corners; else it is 0. All
+// values are f32. Operands that do not fit are an error of the graph builder.
 #ifndef EMBER_FRONTENDS_OPS_BOXES_H_
 #define EMBER_FRONTENDS_OPS_BOXES_H_
 
@@ -38,7 +38,7 @@ struct BoxMoves {
   // Subtracted from the last corner, which is center + (width - inner) / 2 -
   // end.
   double end = 0;
-  // Upper bound of the logarithm of a growth.
+  // Upper bound of the logarithm of the factor by which a box grows.
   double most = std::numeric_limits<double>::infinity();
 };
 // Moves boxes by deltas: shifts of x and y, in widths and heights, and the

@@ -1,6 +1,6 @@
-// Complex numbers where a model takes and gives them: its module has tensors of
-// real numbers there with one more dim at the end, of two elements, the real
-// and the imaginary part. In a model they are two tensors.
+// Complex numbers as inputs and results of a module. There they are one tensor
+// of real numbers with one more dim at the end, which has two elements, the
+// real and the imaginary part. Inside of a model they are two tensors.
 //
 //   builder.Output(name, JoinedParts(real, imaginary).value());
 #ifndef EMBER_FRONTENDS_OPS_COMPLEX_EDGES_H_
@@ -12,7 +12,7 @@ namespace ember::ops {
 
 Tensor JoinedParts(Tensor real, Tensor imaginary);
 
-// Part 0 (real) or 1 (imaginary) of such a tensor.
+// Returns part 0 (real) or 1 (imaginary) of a tensor that JoinedParts makes.
 Tensor PartOf(Tensor joined, int part);
 
 }  // namespace ember::ops

@@ -11,7 +11,7 @@
 namespace ember::ops {
 namespace {
 
-// A scan by doubling: after step k each element combines the last 2^k ones. If
+// Scans by doubling: after step k each element combines the last 2^k ones. If
 // the axis has an open extent, the steps are the iterations of a loop.
 Tensor OpenScan(Tensor x, int axis, Opcode opcode) {
   graph::GraphBuilder& builder = x.builder();

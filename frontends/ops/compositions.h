@@ -11,19 +11,19 @@ namespace ember::ops {
 
 Tensor Relu(Tensor x);
 Tensor Sigmoid(Tensor x);
-// x times the normal distribution's probability below x; and its approximation
-// by a hyperbolic tangent.
+// Gelu returns x times the normal distribution's probability below x. The other
+// function approximates it by a hyperbolic tangent.
 Tensor Gelu(Tensor x);
 Tensor TanhGelu(Tensor x);
-// log(1 + exp(x)), without overflow.
+// Returns log(1 + exp(x)), without overflow.
 Tensor Softplus(Tensor x);
-// log(softmax(x)) along an axis. Narrow floats are computed in f32.
+// Returns log(softmax(x)) along an axis. Narrow floats are computed in f32.
 Tensor LogSoftmax(Tensor x, int axis);
-// mean(x) over the axes, which stay as dims of 1, corrected for the rounding of
-// the sum. If the mean is large compared with the spread, that rounding would
-// be as large as x - mean.
+// Returns mean(x) over the axes, which stay as dims of 1, corrected for the
+// rounding of the sum. If the mean is large compared with the spread, that
+// rounding would be as large as x - mean.
 Tensor CorrectedMean(Tensor x, const std::vector<int64_t>& axes);
-// mean((x - mean)²) over the axes, which stay as dims of 1.
+// Returns mean((x - mean)²) over the axes, which stay as dims of 1.
 Tensor Variance(Tensor x, Tensor mean, std::vector<int64_t> axes);
 // Converts indices to i64, and negative ones, which count from the end of the
 // axis, to indices from the front. The results are in range if the operands

@@ -16,7 +16,7 @@
 
 namespace ember::ops {
 
-// [N, C, spatial…] → [N, spatial…, C], and back.
+// Transpose [N, C, spatial…] to [N, spatial…, C], and back.
 Tensor ToChannelsLast(Tensor x);
 Tensor ToChannelsFirst(Tensor x);
 
@@ -24,8 +24,8 @@ struct ConvSpec {
   Window window;
   int64_t groups = 1;
 };
-// x[N, spatial…, C] by w[window…, C / groups, O], plus bias[O], which may be
-// absent.
+// Convolves x[N, spatial…, C] with w[window…, C / groups, O], and adds bias[O],
+// which may be absent.
 Tensor Conv(Tensor x, Tensor w, Tensor bias, const ConvSpec& spec);
 
 struct ConvTransposeSpec {
@@ -38,7 +38,8 @@ struct ConvTransposeSpec {
 // `outputs` with padding SAME or VALID. False after an error.
 bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
                    const Shape& outputs, bool same, ConvTransposeSpec& spec);
-// x[N, spatial…, C] by w[window…, C, O / groups], plus bias[O].
+// Returns the transposed convolution of x[N, spatial…, C] with w[window…, C, O
+// / groups], plus bias[O].
 Tensor ConvTranspose(Tensor x, Tensor w, Tensor bias,
                      const ConvTransposeSpec& spec);
 

@@ -20,10 +20,10 @@ struct DeformConvSpec {
   Window window;              // window of w
   int64_t groups = 1;         // channel groups, like those of Conv
   int64_t offset_groups = 1;  // groups of channels that share offsets
-  // The values read outside the image. false: they fade to zero within one
-  // element of its border. true: they are zero before the first element, and
-  // from one element after the last one on; between the last element and there
-  // they are the last element.
+  // Selects the values that are read outside the image. If false, values fade
+  // to zero within one element of its border. If true, values are zero before
+  // the first element and from one element after the last one on; between these
+  // they equal the last element.
   bool sharp_border = false;
 };
 

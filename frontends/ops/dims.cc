@@ -91,8 +91,9 @@ DimRange RangeOf(const Dim& dim) {
         }
         return {};
       });
-  // Each knows what the other does not: that a named extent is at least 1, and
-  // that the multiple of a quotient is about its dividend.
+  // Fold and the bounds of `dim` complement each other: Fold uses that a named
+  // extent is at least 1, and the bounds use that a multiple of a quotient is
+  // close to its dividend.
   range.low = std::max(range.low, dim.LowerBound().value_or(range.low));
   range.high = std::min(range.high, dim.UpperBound().value_or(range.high));
   return range;

@@ -26,12 +26,13 @@ struct DimRange {
 DimRange RangeOf(const graph::Dim& dim);
 bool IsNonNegative(const graph::Dim& dim);
 
-// min(a, b) and max(a, b), which are a or b if the range of a - b decides.
+// Return min(a, b) and max(a, b). The result is a or b itself if the range of a
+// - b decides.
 graph::Dim SmallerOf(const graph::Dim& a, const graph::Dim& b);
 graph::Dim LargerOf(const graph::Dim& a, const graph::Dim& b);
 
-// product(whole) / product(parts): equal dims cancel, constants divide; nullopt
-// if the constants do not divide.
+// Returns product(whole) / product(parts): equal dims cancel, constants divide.
+// Returns nullopt if the constants do not divide.
 std::optional<graph::Dim> DivideElementCounts(const graph::Shape& whole,
                                               const graph::Shape& parts);
 

@@ -90,8 +90,8 @@ Labels ImplicitResult(const std::vector<Labels>& terms,
   return result;
 }
 
-// x[… i … i …] → its diagonal: elements off the diagonal become 0, and one of
-// the two dims is summed.
+// Replaces each pair of equal labels, x[… i … i …], by its diagonal: elements
+// off the diagonal become 0, and one of the two dims is summed.
 Term TakeDiagonals(Term term) {
   for (size_t i = 0; i < term.labels.size(); ++i) {
     for (size_t j = i + 1; j < term.labels.size();) {
@@ -156,8 +156,8 @@ Tensor AlignTo(const Term& term, const Labels& labels) {
   return missing.empty() ? moved : Unsqueeze(moved, missing);
 }
 
-// Contraction specs use lower-case letters: renames labels in order of first
-// use.
+// Returns a contraction's spec for labels. Specs use lower-case letters, so
+// labels are renamed in order of first use.
 std::string Spec(const Labels& a, const Labels& b, const Labels& result) {
   std::map<char, char> names;
   std::string spec;

@@ -39,8 +39,9 @@ bool AnyOf(const std::vector<FixedPoint>& scales,
       [&](const FixedPoint& scale) { return shift(scale) != 0; });
 }
 
-// x / 2^exponent, to nearest. Halves away from zero: the floor, plus 1 if the
-// remainder is above half, or is half and x is not negative.
+// Returns x / 2^exponent, rounded to nearest. Halves away from zero are
+// computed as the floor, plus 1 if the remainder is above half, or is half and
+// x is not negative.
 Tensor DivideByPowerOfTwo(Tensor x, const std::vector<FixedPoint>& scales,
                           Halves ties) {
   const auto mask = [](const FixedPoint& scale) {
@@ -119,7 +120,7 @@ int32_t MultiplyByFixedPoint(int32_t x, const FixedPoint& scale) {
 
 FixedPoint InverseRootOf(int32_t value) {
   if (value <= 1) return {INT32_MAX, 0};
-  // The value as a number of 29 bits below 1 and a power of 4.
+  // Write the value as a number of 29 bits below 1 times a power of 4.
   int shift = -11;
   while (value >= 1 << 29) {
     value /= 4;
@@ -129,8 +130,8 @@ FixedPoint InverseRootOf(int32_t value) {
     value *= 4;
     ++shift;
   }
-  // Numbers with 28 binary places; products round to the nearest, halves away
-  // from zero but for those of negative numbers.
+  // These numbers have 28 binary places. Products are rounded to the nearest;
+  // halves are rounded away from zero unless the product is negative.
   constexpr int32_t kOneAndAHalf = (1 << 28) + (1 << 27);
   constexpr int32_t kRootOfHalf = 1518500250;  // 31 places
   const auto product = [](int32_t a, int32_t b) {

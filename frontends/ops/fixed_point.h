@@ -46,16 +46,17 @@ Tensor MultiplyByFixedPoint(Tensor x, const FixedPoint& scale,
 Tensor MultiplyByFixedPoint(Tensor x, const std::vector<FixedPoint>& scales,
                             Halves halves = Halves::kAwayFromZero);
 
-// The same for numbers, with halves away from zero. Like the tensors' function
-// it wraps if a left shift exceeds 32 bits.
+// Multiplies a number in the same way, with halves away from zero. Like the
+// function for tensors it wraps if a left shift exceeds 32 bits.
 int32_t MultiplyByFixedPoint(int32_t x, const FixedPoint& scale);
 
-// 1 / sqrt(value) by Newton's method on fixed point numbers, as TensorFlow Lite
-// and gemmlowp compute it. Of 0, and of less, it is that of 1.
+// Returns 1 / sqrt(value), by Newton's method on fixed-point numbers, as
+// TensorFlow Lite and gemmlowp compute it. For a value of 0 or less it returns
+// the result for 1.
 FixedPoint InverseRootOf(int32_t value);
 
-// Multiplies i64 sums, which are rounded once, with a multiplier of 15 bits.
-// Operators with 16-bit activations and 64-bit sums do so.
+// Multiplies i64 sums by multipliers of 15 bits, and rounds once. It is for
+// operators with 16-bit activations and 64-bit sums.
 Tensor MultiplyWideByFixedPoint(Tensor x,
                                 const std::vector<FixedPoint>& scales);
 

@@ -11,7 +11,7 @@
 namespace ember::ops {
 namespace {
 
-// Largest depth: each level adds operations to the graph.
+// Largest depth of a tree. Each level adds operations to the graph.
 constexpr int64_t kMaxDepth = 1024;
 // Largest number of elements of a table of leaves by targets.
 constexpr int64_t kMaxDense = int64_t{1} << 22;

@@ -14,8 +14,9 @@ struct Waves {
   Tensor sine;
 };
 
-// cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced modulo n
-// before it becomes an angle, so that large products lose nothing.
+// Returns cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced
+// modulo n before it becomes an angle, so that large products lose no
+// precision.
 Waves MakeWaves(graph::GraphBuilder& builder, const Dim& rows,
                 const Dim& columns, const Dim& n, DType type) {
   Tensor j = AlongAxis(IotaVector(builder, rows, DType::kI64), 0, 2);
@@ -26,7 +27,7 @@ Waves MakeWaves(graph::GraphBuilder& builder, const Dim& rows,
   return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
 }
 
-// The axis moved to the end, or back.
+// Swaps an axis with the last one, which also undoes an earlier swap.
 Tensor SwapWithLast(Tensor x, int axis) {
   if (!x.HasDim(axis)) return x;
   std::vector<int64_t> permutation(static_cast<size_t>(x.rank()));
@@ -35,7 +36,8 @@ Tensor SwapWithLast(Tensor x, int axis) {
   return Transpose(x, permutation);
 }
 
-// A part along the last axis, in the type that is computed with.
+// Returns a part with its axis last, in the type in which the transform
+// computes.
 Tensor Prepared(const Tensor& part, int axis) {
   if (!part) return part;
   return SwapWithLast(Cast(part, ComputeType(part.dtype())), axis);
@@ -61,7 +63,7 @@ ComplexParts FourierTransform(const ComplexParts& x, int axis,
   if (imaginary) imaginary = WithLength(imaginary, last, length);
   const Waves waves =
       MakeWaves(real.builder(), length, bins, length, real.dtype());
-  // Forward turns by -angle, backward by +angle.
+  // The forward transform rotates by -angle, the inverse one by +angle.
   Tensor sine = inverse ? waves.sine : -waves.sine;
   Tensor y_real = MatMul(real, waves.cosine);
   Tensor y_imaginary = MatMul(real, sine);

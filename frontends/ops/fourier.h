@@ -3,8 +3,9 @@
 //
 //   ComplexParts y = FourierTransform({x, {}}, axis, n, bins, /*inverse=*/false);
 //
-// Neither direction divides. f16 and bf16 are computed in f32. What does not
-// fit is an error of the graph builder.
+// Neither the forward nor the inverse transform divides by the length. f16 and
+// bf16 are computed in f32. An operand that does not fit is an error of the
+// graph builder.
 #ifndef EMBER_FRONTENDS_OPS_FOURIER_H_
 #define EMBER_FRONTENDS_OPS_FOURIER_H_
 
@@ -17,15 +18,16 @@ struct ComplexParts {
   Tensor real, imaginary;
 };
 
-// Cut, or filled with zeros, to `length` elements of an axis.
+// Cuts an axis to `length` elements, or fills it up with zeros.
 Tensor WithLength(Tensor x, int axis, const Dim& length);
 
-// The first `bins` of a transform of `length` points along an axis, to which x
-// is cut or filled.
+// Returns the first `bins` elements of a transform of `length` points along an
+// axis. The axis of x is first cut to, or filled up to, this length.
 ComplexParts FourierTransform(const ComplexParts& x, int axis,
                               const Dim& length, const Dim& bins, bool inverse);
-// The real signal of `length` points whose spectrum has this first half: every
-// bin but the first, and the middle one of an even length, counts for two.
+// Returns the real signal of `length` points whose spectrum begins with x: the
+// first half. Each bin counts twice, except for the first one and the middle
+// one of an even length.
 Tensor RealFourierInverse(const ComplexParts& x, int axis, const Dim& length);
 
 }  // namespace ember::ops

@@ -93,7 +93,8 @@ class ImportContext {
   std::optional<Shape> Sizes(Tensor operand, std::string_view what);
 
  protected:
-  // Fails because this operand would have to be known when compiling.
+  // Fails because the value of this operand must be known when compiling, and
+  // is not.
   virtual void FailDataDependent(const Tensor& operand, std::string_view what);
 
  private:

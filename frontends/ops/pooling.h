@@ -26,7 +26,8 @@ Tensor ReduceWindow(Tensor x, std::string_view combiner, const Window& window,
 Tensor CountAlong(graph::GraphBuilder& builder, const Dim& extent,
                   const Window& window, int i, bool include_pad);
 
-// The mean of the positions that count; narrow floats are summed in f32.
+// Returns the mean of the positions that count. Narrow floats are summed in
+// f32.
 Tensor AveragePool(Tensor x, const Window& window, int first, bool include_pad);
 
 }  // namespace ember::ops

@@ -16,7 +16,7 @@ Tensor RepeatBlocks(Tensor parameters, int axis, int64_t block,
 // Returns x minus its zero point (which may be absent), as i32.
 Tensor Centered(Tensor x, Tensor zero_point);
 
-// (x - zero point) * scale in f32; both broadcast against x.
+// Returns (x - zero point) * scale in f32. Both broadcast against x.
 Tensor Dequantize(Tensor x, Tensor scale, Tensor zero_point);
 
 // Rounds to the nearest integers (ties to even), adds the zero point (which may

@@ -117,7 +117,8 @@ bool IsRepetition(const ResizeSpec& spec, const ResizedAxis& axis) {
          (spec.coordinates == "half_pixel" && rounds);
 }
 
-// Weight of an input element at `distance` (f64, 0 or more) from the position.
+// Returns the weight of an input element at `distance` (f64, 0 or more) from
+// the position.
 Tensor FilterWeight(const ResizeSpec& spec, Tensor distance) {
   if (spec.mode == "linear") return Maximum(1.0 - distance, 0);
   const double a = spec.cubic_a;
@@ -151,7 +152,8 @@ Tensor WeightedSum(GraphBuilder& b, const ResizeSpec& spec,
   return Cast(Floor(Cast(sum, DType::kF64) / kOne + 0.5), DType::kF32);
 }
 
-// Linear and cubic: the weighted sum of input elements around each position.
+// Interpolates linearly or cubically: returns the weighted sum of input
+// elements around each position.
 Tensor Interpolate(GraphBuilder& b, const ResizeSpec& spec,
                    const ResizedAxis& axis, Tensor x, Tensor positions) {
   // When shrinking with antialiasing, the filter is widened by the scale.

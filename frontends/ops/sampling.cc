@@ -12,15 +12,16 @@ namespace {
 
 using graph::GraphBuilder;
 
-// A triangle wave between low and high.
+// Reflects positions at low and high until they are between them: a triangle
+// wave of x.
 Tensor Reflect(Tensor x, Tensor low, Tensor high) {
   Tensor range = Maximum(high - low, 1e-9);
   Tensor phase = Modulo(x - low, range * 2.0);
   return low + Minimum(phase, range * 2.0 - phase);
 }
 
-// Everything about one spatial axis of a sample: size as f32, bounds of
-// reflection.
+// One spatial axis of a sample. `size` is its extent as a float; `low` and
+// `high` are the positions at which "reflection" reflects.
 struct GridAxis {
   Dim extent;
   Tensor size;
@@ -38,15 +39,17 @@ GridAxis MakeGridAxis(graph::GraphBuilder& builder, const Dim& extent,
   return axis;
 }
 
-// From [-1, 1] to elements, brought inside as the padding asks.
+// Converts positions in [-1, 1] to positions in elements, and moves them into
+// the image if the padding requires it.
 Tensor Position(const GridSampleSpec& options, const GridAxis& axis,
                 Tensor normalized) {
   Tensor x = options.align_corners
                  ? (normalized + 1.0) * 0.5 * (axis.size - 1.0)
                  : ((normalized + 1.0) * axis.size - 1.0) * 0.5;
   if (options.mode == "nearest") x = Round(x);
-  // A cubic looks beyond the two neighbours: from a position outside it still
-  // sees elements inside, so that only its taps are brought to the border.
+  // The cubic mode reads more than the two neighbours. From a position outside
+  // it may read elements inside, so the position is not moved to the border;
+  // Taps does that for each element.
   if (options.padding == "border" && options.mode != "cubic")
     return Maximum(Minimum(x, axis.size - 1.0), 0);
   if (options.padding == "reflection") {
@@ -56,8 +59,8 @@ Tensor Position(const GridSampleSpec& options, const GridAxis& axis,
   return x;
 }
 
-// Weight of the element at `distance` from the position; Keys' cubic with a =
-// -0.75.
+// Returns the weight of the element at `distance` from the position, for linear
+// interpolation or Keys' cubic one with a = -0.75.
 Tensor TapWeight(const std::string& mode, Tensor distance) {
   if (mode == "linear") return Maximum(1.0 - distance, 0);
   constexpr double kA = -0.75;
@@ -73,8 +76,8 @@ struct Tap {
   Tensor weight;  // absent: 1
 };
 
-// The elements of one axis around each position. Outside with zeros padding
-// weighs 0.
+// Returns the elements of one axis around each position, with their weights.
+// With the padding "zeros" elements outside have the weight 0.
 std::vector<Tap> Taps(const GridSampleSpec& options, const GridAxis& axis,
                       Tensor position) {
   const int first = options.mode == "cubic" ? -1 : 0;
@@ -105,8 +108,9 @@ std::vector<Tap> Taps(const GridSampleSpec& options, const GridAxis& axis,
   return taps;
 }
 
-// Sum over all combinations of taps, one per axis, from `axis` on. `flat` is
-// the index so far.
+// Adds to `sum` the weighted elements for all combinations of taps of the axes
+// from `axis` on. `flat` is the row-major index, and `weight` the weight, of
+// the taps of the axes before.
 Tensor SumTaps(Tensor flat_x, const std::vector<std::vector<Tap>>& taps,
                const std::vector<GridAxis>& axes, size_t axis, Tensor flat,
                Tensor weight, Tensor sum) {
@@ -131,13 +135,13 @@ Tensor SumTaps(Tensor flat_x, const std::vector<std::vector<Tap>>& taps,
   return sum;
 }
 
-// -1 … 1 in `extent` steps: to the corners, or to the middles of the outer
-// elements.
+// Returns `extent` evenly spaced coordinates in [-1, 1]. The ends -1 and 1 are
+// the middles of the outer elements (align_corners), or their borders.
 Tensor NormalizedCoordinates(GraphBuilder& builder, const Dim& extent,
                              bool align_corners, DType type) {
   Tensor i = IotaVector(builder, extent, type);
   Tensor size = Cast(DimScalar(builder, extent), type);
-  // One element alone is in the middle.
+  // A single element is in the middle.
   if (align_corners)
     return i * 2.0 / Maximum(size - 1.0, 1) - Minimum(size - 1.0, 1);
   return (i * 2.0 + 1.0) / size - 1.0;
@@ -220,7 +224,7 @@ Tensor ColumnsToImage(Tensor x, const Shape& image, const Window& window) {
                     x.dim(1).ToString());
     return x;
   }
-  // [N, C * window, L] → [N, positions…, C * window].
+  // The columns [N, C * window, L] become [N, positions…, C * window].
   Shape positions{x.dim(0)};
   Shape high;
   for (size_t i = 0; i < rank; ++i) {
@@ -232,8 +236,8 @@ Tensor ColumnsToImage(Tensor x, const Shape& image, const Window& window) {
   }
   positions.push_back(x.dim(1));
   Tensor columns = Reshape(Transpose(x, {0, 2, 1}), positions);
-  // Weights [window…, C * window, 1]: 1 where the window's element is the
-  // channel's.
+  // The weights [window…, C * window, 1] are 1 where an element of the window
+  // is the one that a channel holds, else 0.
   Shape weights(window.kernel.begin(), window.kernel.end());
   Tensor element = Reshape(IotaVector(builder, Dim(elements), DType::kI64),
                            {Dim(elements), Dim(1), Dim(1)});

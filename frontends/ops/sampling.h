@@ -22,14 +22,16 @@ struct GridSampleSpec {
   std::string padding;  // zeros, border or reflection
   bool align_corners = false;
 };
-// x [N, C, spatial…] at positions [N, points…, spatial axes]: [N, C, points…].
+// Returns x [N, C, spatial…] sampled at positions [N, points…, spatial axes]:
+// [N, C, points…].
 Tensor GridSample(Tensor x, Tensor positions, const GridSampleSpec& spec);
 
-// theta [N, d, d + 1] of d axes: the positions of points, [N, points…, d].
+// Returns the positions of points under affine maps theta [N, d, d + 1] of d
+// axes: [N, points…, d].
 Tensor AffineGrid(Tensor theta, const Shape& points, bool align_corners);
 
-// x [N, C * window's elements, windows]: the sum of all windows in an image,
-// [N, C, image…].
+// Adds up the windows x [N, C * window's elements, windows] in an image: [N, C,
+// image…].
 Tensor ColumnsToImage(Tensor x, const Shape& image, const Window& window);
 
 }  // namespace ember::ops

@@ -13,14 +13,15 @@ Tensor Polynomial(Tensor x, std::span<const double> highest_first) {
   return sum;
 }
 
-// exp(-x²) / sqrt(pi) / (x + (1/2) / (x + 1 / (x + (3/2) / …))) for x >= 2.
+// Returns 1 - erf(x) for x >= 2, by the continued fraction exp(-x²) / sqrt(pi)
+// / (x + (1/2) / (x + 1 / (x + (3/2) / …))).
 Tensor TailOfErf(Tensor x) {
   Tensor fraction = x;
   for (int k = 60; k > 0; --k) fraction = x + 0.5 * k / fraction;
   return Exp(-(x * x)) / (fraction * std::sqrt(M_PI));
 }
 
-// sin(pi x), exact at whole numbers.
+// Returns sin(pi x), which is exact for whole numbers.
 Tensor SineOfTurns(Tensor x) {
   const Tensor rest = x - Floor(x);
   const Tensor odd = NotEqual(Modulo(Floor(x), 2), 0);
@@ -47,7 +48,8 @@ Tensor ErfInverse(Tensor x) {
   const Tensor w = -Log1p(-(x * x));
   Tensor y = x * Select(Less(w, 5), Polynomial(w - 2.5, kNear),
                         Polynomial(Sqrt(w) - 3.0, kFar));
-  // Newton's method, by the distance from 1 where x is near it.
+  // Newton's method improves y. The error is computed from 1 - |x|, which is
+  // exact where |x| is near 1.
   const Tensor side = Select(Less(x, 0), x.Like(-1), x.Like(1));
   for (int step = 0; step < 2; ++step) {
     const Tensor size = Absolute(y);
@@ -79,7 +81,8 @@ Tensor LogGamma(Tensor x) {
   return Select(IsInfinite(x), x.Like(INFINITY), result);
 }
 
-// The recurrence up to where the series converges.
+// Uses the series for large arguments; the recurrence increases the argument
+// until the series converges.
 Tensor Digamma(Tensor x) {
   const Tensor mirrored = Less(x, 0.5);
   const Tensor z = Select(mirrored, 1.0 - x, x);

@@ -12,10 +12,11 @@
 
 namespace ember::ops {
 
-// 1 - erf(x), exact where it is small.
+// Returns 1 - erf(x), which stays accurate where it is small.
 Tensor ErfComplement(Tensor x);
 Tensor ErfInverse(Tensor x);
-// log |gamma(x)|, and the derivative of log gamma(x).
+// LogGamma returns log |gamma(x)|. Digamma returns the derivative of log
+// gamma(x).
 Tensor LogGamma(Tensor x);
 Tensor Digamma(Tensor x);
 

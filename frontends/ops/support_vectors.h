@@ -39,11 +39,12 @@ std::vector<ClassPair> PairsOf(int64_t classes);
 std::vector<double> PairWeights(const std::vector<int64_t>& sizes,
                                 const std::vector<double>& coefficients);
 
-// Number of pairs that each class wins, [N, classes]. scores: [N, pairs].
+// Returns the number of pairs that each class wins, [N, classes]. scores: [N,
+// pairs].
 Tensor PairVotes(Tensor scores, int64_t classes);
 
-// Returns the probabilities of classes that fit those of pairs, [N, pairs],
-// best: the second method of Wu, Lin and Weng.
+// Returns the probabilities of classes that fit the probabilities of pairs, [N,
+// pairs], best: the second method of Wu, Lin and Weng.
 Tensor CouplePairs(Tensor probabilities, int64_t classes);
 
 }  // namespace ember::ops

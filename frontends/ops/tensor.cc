@@ -92,7 +92,8 @@ Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
   const Dim least = start + size;
   if (step == 1 && least.is_constant() && !a.dim(axis).is_constant() &&
       a.dim(axis).LowerBound().value_or(0) < least.constant()) {
-    // An open dim may be too small; the program checks it.
+    // It may be known only at run time that an open dim is too small; the
+    // program checks it.
     Shape checked = a.shape();
     const auto place = static_cast<size_t>(axis < 0 ? axis + a.rank() : axis);
     checked[place] = Maximum(checked[place], least);

@@ -55,7 +55,7 @@ class Tensor {
   int rank() const { return static_cast<int>(shape().size()); }
   DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
   bool is_float() const { return IsFloat(dtype()); }
-  // The format's number of the values' type if there is no dtype for it
+  // Returns the format's number of the values' type if there is no dtype for it
   // (frontends/onnx/carried_types.h), else 0.
   int32_t carried_type() const { return carried_type_; }
   Tensor Marked(int32_t carried_type) const {

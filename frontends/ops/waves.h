@@ -1,4 +1,4 @@
-// Matrices of cosines and sines, of which Fourier transforms are products.
+// Matrices of cosines and sines. A Fourier transform is a product with them.
 //
 //   // Half of the spectrum of real rows x[…, n].
 //   const Waves waves = MakeWaves(builder, n, n / 2 + 1, n, x.dtype());
@@ -15,8 +15,9 @@ struct Waves {
   Tensor cosine, sine;  // [rows, columns]
 };
 
-// cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced modulo n
-// before it becomes an angle, so that large products lose nothing.
+// Returns cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced
+// modulo n before it becomes an angle, so that large products lose no
+// precision.
 Waves MakeWaves(graph::GraphBuilder& builder, const Dim& rows,
                 const Dim& columns, const Dim& n, DType type);
 

@@ -44,8 +44,8 @@ void ExtendToCeil(const Shape& spatial, Window& window) {
     const Dim padded = spatial[i] + window.low[i];
     const Dim base = padded - Dim(window.Reach(i));
     // The last window starts where the strides have used up the padded input,
-    // or at its last element before the padding: quotients of one divisor, so
-    // that the dividends decide where they can.
+    // or at the input's last element, whichever is first. Both are quotients by
+    // the stride, so comparing the dividends may decide which one is first.
     const Dim used_up = base + window.high[i] + stride - Dim(1);
     const Dim last_element = padded - Dim(1);
     const DimRange difference = RangeOf(used_up - last_element);
@@ -54,7 +54,8 @@ void ExtendToCeil(const Shape& spatial, Window& window) {
                          ? FloorDivide(used_up, stride)
                          : SmallerOf(FloorDivide(used_up, stride),
                                      FloorDivide(last_element, stride));
-    // The padding for which exactly the windows 0 … last fit.
+    // A padding from `least` to least + stride - 1 fits exactly the windows 0 …
+    // last.
     const Dim least = last * stride - base;
     const Dim high =
         LargerOf(SmallerOf(window.high[i], least + stride - Dim(1)), least);

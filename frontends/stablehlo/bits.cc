@@ -58,8 +58,8 @@ Tensor Bitcast(Tensor x, DType dtype) {
   return Apply("bitcast", {x}, {{"dtype", dtype}});
 }
 
-// The bit patterns of negative floats fall as the floats rise, so their
-// magnitude bits are inverted.
+// Returns integers in the order of the floats. The bit patterns of negative
+// floats fall as the floats rise, so their magnitude bits are inverted.
 Tensor TotalOrder(const OperationContext& c, Tensor x) {
   const Tensor bits = Bitcast(x, SignedOf(x.dtype()));
   const int width = BitsOf(x.dtype());
@@ -110,7 +110,8 @@ void ImportCountLeadingZeros(OperationContext& c) {
       Cast(c.IntegerScalar(BitsOf(x.dtype()), DType::kI64) - ones, x.dtype()));
 }
 
-// Between types of different widths, the result gains or loses a last dim.
+// Imports bitcast_convert. Between types of different widths, the result gains
+// or loses a last dim.
 void ImportBitcastConvert(OperationContext& c) {
   const Tensor x = c.Operand(0);
   const DType to = c.ResultDType();

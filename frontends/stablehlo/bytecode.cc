@@ -83,7 +83,8 @@ class BytecodeReader {
     uint64_t regions = 0;
     bool isolated = false;
   };
-  // Values by number. A region's values follow those of the regions around it.
+  // The values of a region by number. They follow the values of the regions
+  // around it.
   struct Scope {
     Function* function = nullptr;
     std::vector<int> values;  // -1: not defined yet

@@ -30,8 +30,8 @@ class BytecodeCursor : public ByteCursor {
   void Fail() { Skip(remaining() + 1); }
 
   uint8_t Byte() { return static_cast<uint8_t>(Unsigned(1)); }
-  // The number of trailing zero bits of the first byte is the number of bytes
-  // that follow it.
+  // Reads a number of variable length. The number of trailing zero bits of its
+  // first byte is the number of bytes that follow it.
   uint64_t Varint() {
     const uint8_t first = Byte();
     if (first == 0) return Unsigned(8);

@@ -154,7 +154,7 @@ void ImportIf(OperationContext& c) {
   SetResults(c, BuildBranches(c, c.builder(), c.runner(), index, 0, 2));
 }
 
-// An index that is out of range selects the last branch.
+// Imports case. An index that is out of range selects the last branch.
 void ImportCase(OperationContext& c) {
   const Tensor given = Cast(c.Operand(0), DType::kI64);
   const size_t count = c.operation().regions.size();
@@ -171,7 +171,8 @@ void ImportCall(OperationContext& c) {
   SetResults(c, c.runner().Call(c.Text("callee"), c.operands()));
 }
 
-// A composite computes the same as its decomposition, which is called.
+// Imports composite, which computes the same as its decomposition. The
+// decomposition is called.
 void ImportComposite(OperationContext& c) {
   SetResults(c, c.runner().Call(c.Text("decomposition"), c.operands()));
 }
@@ -212,7 +213,7 @@ struct CustomCall {
   void (*import)(OperationContext& c);
 };
 
-// The program asserts a condition; a run fails if it is false.
+// Imports an assertion of the program; a run fails if its condition is false.
 void ImportShapeAssertion(OperationContext& c) {
   if (c.operand_count() < 1)
     return c.FailInvalid("expected a condition, found none");

@@ -56,13 +56,13 @@ EMBER_BINARY(ImportSubtract, kSubtract)
 EMBER_BINARY(ImportXor, kXor)
 #undef EMBER_BINARY
 
-// For bools it is a logical or.
+// Imports add. For bools it is a logical or.
 void ImportAdd(OperationContext& c) {
   const Tensor a = c.Operand(0), b = c.Operand(1);
   c.SetResult(a.dtype() == DType::kBool ? Or(a, b) : a + b);
 }
 
-// For bools it is a logical and.
+// Imports multiply. For bools it is a logical and.
 void ImportMultiply(OperationContext& c) {
   if (!c.Any(0).is_complex() && !c.Any(1).is_complex()) {
     const Tensor a = c.Operand(0), b = c.Operand(1);
@@ -124,7 +124,7 @@ void ImportRsqrt(OperationContext& c) {
   c.SetResult(Cast(1.0 / Sqrt(Cast(x, wide)), x.dtype()));
 }
 
-// One step of Newton's method removes the error of the power.
+// Imports cbrt. One step of Newton's method removes the error of the power.
 void ImportCbrt(OperationContext& c) {
   const Tensor given = c.Operand(0);
   const Tensor x = Cast(given, ComputeType(given.dtype()));
@@ -139,14 +139,15 @@ void ImportCbrt(OperationContext& c) {
                    given.dtype()));
 }
 
-// Zeros keep their sign.
+// Imports sign. Zeros keep their sign.
 void ImportSign(OperationContext& c) {
   const Tensor x = c.Operand(0);
   const Tensor sign = Unary(Opcode::kSign, x);
   c.SetResult(x.is_float() ? Select(Equal(x, 0), x, sign) : sign);
 }
 
-// Adding a half and truncating would round the number just below 0.5 up.
+// Imports round_nearest_afz. Adding a half and truncating would round the
+// number just below 0.5 up.
 void ImportRoundAwayFromZero(OperationContext& c) {
   const Tensor x = c.Operand(0);
   const Tensor whole = Unary(Opcode::kTruncate, x);

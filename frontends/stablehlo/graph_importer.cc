@@ -138,7 +138,7 @@ bool IsComplex(std::string_view element) {
   return element.starts_with("complex<");
 }
 
-// "f32" of "complex<f32>".
+// Returns the type of a complex number's parts: "f32" for "complex<f32>".
 std::string_view PartsOf(std::string_view element) {
   return element.substr(8, element.size() - 9);
 }

@@ -69,7 +69,7 @@ int HexDigit(char c);
 
 // Returns the bytes of a string token.
 StatusOr<std::string> MlirStringValue(const Token& token);
-// The inverse of MlirStringValue.
+// Undoes MlirStringValue: returns the bytes as a string token.
 std::string QuoteMlirString(std::string_view bytes);
 
 }  // namespace ember::stablehlo

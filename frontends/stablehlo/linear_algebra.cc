@@ -105,8 +105,8 @@ void ImportCholesky(OperationContext& c) {
   c.SetResult(Cast(l, given.dtype()));
 }
 
-// All forms are reduced to L x = b with a lower triangle, solved from the first
-// row on.
+// Imports triangular_solve. All forms are reduced to L x = b with a lower
+// triangle, solved from the first row on.
 void ImportTriangularSolve(OperationContext& c) {
   const Tensor given = c.Operand(0), right = c.Operand(1);
   if (!CheckSquare(c, given)) return;

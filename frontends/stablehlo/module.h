@@ -57,8 +57,8 @@ struct Type {
   std::vector<int64_t> dims;
   // The text that follows the element type of a tensor.
   std::string encoding;
-  std::vector<Type> inputs;   // A function's.
-  std::vector<Type> results;  // A function's, or a tuple's members.
+  std::vector<Type> inputs;   // Inputs of a function.
+  std::vector<Type> results;  // Results of a function, or members of a tuple.
 
   bool is_tensor() const { return kind == Kind::kTensor; }
   bool operator==(const Type&) const = default;

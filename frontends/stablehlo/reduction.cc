@@ -347,8 +347,8 @@ void ImportReduceWindow(OperationContext& c) {
     c.SetResult(static_cast<int>(i), results[i]);
 }
 
-// The first region selects an element of each window. The second region
-// combines the source's value into that element.
+// Imports select_and_scatter. The first region selects an element of each
+// window. The second region combines the source's value into that element.
 void ImportSelectAndScatter(OperationContext& c) {
   const Region* choose = c.FindRegion(0);
   const Region* scatter = c.FindRegion(1);

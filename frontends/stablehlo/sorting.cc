@@ -159,8 +159,8 @@ Tensor OrderByKey(OperationContext& c, Tensor key, int axis,
   return results.size() == 2 ? results[1] : key;
 }
 
-// Does the same for any comparator: the place of an element is the number of
-// elements that belong before it.
+// Does the same as OrderByKey for any comparator: the place of an element is
+// the number of elements that belong before it.
 Tensor OrderByPairs(OperationContext& c, const Region& region,
                     const std::vector<Tensor>& operands, int axis) {
   const int rank = operands[0].rank();

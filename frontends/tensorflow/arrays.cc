@@ -175,7 +175,7 @@ void ImportBroadcastArgs(OperatorContext& c) {
   c.SetOutputType(0, c.Input(0).dtype());
   tf_common::ImportBroadcastArgs(c);
 }
-// The contents are unspecified; here they are zeros.
+// Imports Empty. The contents are unspecified; here they are zeros.
 void ImportEmpty(OperatorContext& c) {
   const auto shape = c.Sizes(0, "shape");
   const DType type = c.Type("dtype", DType::kF32);

@@ -1,10 +1,10 @@
-// Sound, as TensorFlow's example of keyword spotting reads it: files of sound,
-// spectrograms, and coefficients on the mel scale.
+// Operators on sound, as TensorFlow's example of keyword spotting uses them:
+// decoding of WAVE files, spectrograms, and coefficients on the mel scale.
 //
 // Source: RIFF and WAVE (IBM and Microsoft, 1991); Davis and Mermelstein,
 // Comparison of parametric representations for monosyllabic word recognition
-// (1980). Numbers of the mel scale, the window, and what is cut off are those
-// of TensorFlow's kernels.
+// (1980). The constants of the mel scale and of the window, and the limits, are
+// those of TensorFlow's kernels.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -20,11 +20,11 @@ namespace {
 double MelOf(double frequency) { return 1127 * std::log1p(frequency / 700); }
 Tensor MelOf(Tensor frequency) { return Log1p(frequency / 700.0) * 1127.0; }
 
-// Returns the weight of each frequency (a row) in each triangle (a column),
-// f64.
+// Returns the weights of the filters of a mel scale, which are triangles: one
+// row per frequency and one column per triangle, f64.
 Tensor TrianglesOf(OperatorContext& c, int64_t frequencies, int64_t triangles,
                    double lowest, double highest, Tensor rate) {
-  // Neighbours' centers are the feet of a triangle.
+  // A triangle begins and ends at the centers of its neighbours.
   std::vector<double> left, center, right;
   const double first = MelOf(lowest);
   const double step =
@@ -48,7 +48,8 @@ Tensor TrianglesOf(OperatorContext& c, int64_t frequencies, int64_t triangles,
   const Tensor mel = MelOf(number * width);
   const Tensor rising = (mel - row(left)) / (row(center) - row(left));
   const Tensor falling = (row(right) - mel) / (row(right) - row(center));
-  // The first triangle has all below it, and the last one all above it.
+  // The first triangle also has all frequencies below it, and the last one all
+  // above it.
   std::vector<double> begins = left, ends = right;
   begins.front() = -std::numeric_limits<double>::infinity();
   ends.back() = std::numeric_limits<double>::infinity();
@@ -61,7 +62,8 @@ Tensor TrianglesOf(OperatorContext& c, int64_t frequencies, int64_t triangles,
   return Select(inside, weight, mel.Like(0));
 }
 
-// A number of so many bytes from `place` on, the lowest first, i64.
+// Returns a number of `count` bytes that begins at `place`, in little-endian
+// order, as i64.
 Tensor NumberAt(Tensor bytes, Tensor place, int count) {
   Tensor number;
   for (int i = 0; i < count; ++i) {
@@ -82,8 +84,8 @@ int64_t CodeOf(std::string_view name) {
 
 }  // namespace
 
-// The operand is the file's bytes (graph_importer.cc). What is no sound of 16
-// bits without compression gives NaN.
+// The operand is the bytes of a file, as u8. The result is NaN for a file that
+// is no uncompressed sound of 16 bits.
 void ImportDecodeWav(OperatorContext& c) {
   const int64_t channels = c.Integer("desired_channels", -1);
   const int64_t samples = c.Integer("desired_samples", -1);
@@ -102,7 +104,7 @@ void ImportDecodeWav(OperatorContext& c) {
         "expected a file that is an input of the model: cut the graph behind "
         "it (--entry='NODE,NODE:1->NODE')");
   }
-  // Behind the file's end are zeros, so that reading its head is in bounds.
+  // Zeros are appended to the file, so that reading its header is in bounds.
   constexpr int64_t kHead = 64;
   const Dim size = bytes.dim(0);
   bytes = Pad(bytes, {Dim(0)}, {Dim(kHead)}, "constant", bytes.Like(0));
@@ -121,7 +123,7 @@ void ImportDecodeWav(OperatorContext& c) {
           And(And(Equal(NumberAt(bytes, place(20), 2), 1),
                   Equal(NumberAt(bytes, place(34), 2), 16)),
               Less(0, stored_channels)));
-  // Samples are behind the first "data" behind the format.
+  // The samples follow the first "data" after the format.
   const Tensor all = IotaVector(c.builder(), size, DType::kI64);
   const Tensor is_data =
       And(is(all, "data"), LessEqual(format_size + 20.0, all));
@@ -133,7 +135,7 @@ void ImportDecodeWav(OperatorContext& c) {
   const Tensor length = DimScalar(c.builder(), size);
   const Tensor end =
       Minimum(begin + NumberAt(bytes, Minimum(found + 4.0, length), 4), length);
-  // Channels that the file does not have repeat its last one.
+  // Further channels than those of the file repeat its last one.
   const Tensor channel = Minimum(
       AlongAxis(IotaVector(c.builder(), Dim(channels), DType::kI64), 1, 2),
       stored_channels - 1.0);
@@ -184,8 +186,8 @@ void ImportAudioSpectrogram(OperatorContext& c) {
                    DType::kF32));
 }
 
-// (spectrogram [channels, windows, frequencies], samples in a second):
-// [channels, windows, coefficients].
+// Operands: the spectrogram [channels, windows, frequencies] and the number of
+// samples in a second. Result: [channels, windows, coefficients].
 void ImportMfcc(OperatorContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 0, 1)) return;
   const Tensor x = c.Input(0);

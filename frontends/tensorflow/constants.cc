@@ -84,7 +84,8 @@ StatusOr<ConstantData> FromList(const TensorProto& proto, int64_t count) {
   }
 }
 
-// Number of values in the list that the type uses.
+// Returns the number of listed values. Only the list that the type uses has
+// any.
 int64_t ListedValues(const TensorProto& proto) {
   return int64_t{proto.float_val_size()} + proto.double_val_size() +
          proto.int_val_size() + proto.string_val_size() +

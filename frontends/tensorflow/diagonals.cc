@@ -114,8 +114,8 @@ void ImportMatrixSetDiagV2(OperatorContext& c) {
   if (*k != 0) return c.FailUnsupported("k: expected 0");
   tf_common::ImportMatrixSetDiag(c);
 }
-// [n…] to [n…, n…]: elements whose two index parts are equal come from x; the
-// others are 0.
+// Imports Diag, from [n…] to [n…, n…]: elements whose two index parts are equal
+// come from x; the others are 0.
 void ImportDiag(OperatorContext& c) {
   if (!c.CheckRank(0, 1, kMaxRank / 2)) return;
   const Tensor x = c.Input(0);

@@ -126,7 +126,7 @@ void ImportApproximateEqual(OperatorContext& c) {
       0, Less(Absolute(c.Input(0) - c.Input(1)), c.Number("tolerance", 1e-5)));
 }
 
-// The quotient of integers is rounded toward zero.
+// Imports a division. The quotient of integers is rounded toward zero.
 void ImportDivide(OperatorContext& c) {
   c.SetOutput(0, c.Input(0) / c.Input(1));
 }
@@ -181,7 +181,7 @@ void ImportPopulationCount(OperatorContext& c) {
   c.SetOutput(0, Cast(sum, DType::kU8));
 }
 
-// A condition of one dim selects rows.
+// Imports Select. A condition of one dim selects rows.
 void ImportSelect(OperatorContext& c) {
   if (!c.CheckRank(0, 0) || !c.CheckRank(1, 0) || !c.CheckRank(2, 0)) return;
   Tensor condition = c.Input(0);

@@ -119,8 +119,8 @@ Status CheckNames(const Entry& entry) {
   return OkStatus();
 }
 
-// Texts that only files of sound are decoded from are given as bytes: an input
-// is u8 then, of as many elements as the file has.
+// Makes inputs u8[bytes], the bytes of a file, if they are strings that are
+// only decoded as sound.
 void GiveSoundAsBytes(const Model& model, Entry& entry) {
   for (EntryInput& input : entry.inputs) {
     if (input.type != DT_STRING) continue;
@@ -165,8 +165,8 @@ StatusOr<Entry> CutOut(const Model& model, const std::string& text) {
   return entry;
 }
 
-// Signatures that a user may ask for, by name; what initializes the model is
-// none.
+// Returns the names of the signatures that a user may ask for. Those that
+// initialize the model are left out.
 std::vector<std::string> SignatureNames(const Model& model) {
   std::vector<std::string> names;
   for (const auto& [key, signature] : model.signatures())

@@ -5,10 +5,11 @@
 //   FindEntry(*model, "serving_default")       // a SavedModel's signature
 //   FindEntry(*model, "Mfcc->labels_softmax")  // cut out of the graph
 //
-// Without a text it is the signature serving_default, or the only signature.
-// For a GraphDef it is the placeholders that the results need, in their order,
-// and all results that nothing uses. "A,B:1->C" cuts a part out of the graph:
-// either side may be empty, and is then found as without a text.
+// Without a text the entry is the signature serving_default, or the only
+// signature. For a GraphDef it is the placeholders that the results need, in
+// their order, and all results that nothing uses. "A,B:1->C" cuts a part out of
+// the graph: inputs on the left, outputs on the right. An empty side is found
+// as without a text.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_ENTRY_H_
 #define EMBER_FRONTENDS_TENSORFLOW_ENTRY_H_
 

@@ -57,7 +57,8 @@ std::vector<Value> WithTensors(const std::vector<Value>& pattern,
   return values;
 }
 
-// True if both are of one kind, so that a region can return either.
+// True if both values are of one kind, so that the two branches of a region may
+// return them.
 bool IsAlike(const Value& a, const Value& b) {
   return a.tensor.present() == b.tensor.present() &&
          a.imaginary.present() == b.imaginary.present() &&

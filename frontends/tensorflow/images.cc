@@ -122,8 +122,8 @@ void ImportResizeBicubic(OperatorContext& c) {
   spec.coordinates = c.Flag("align_corners", false) ? "align_corners"
                      : centers                      ? "half_pixel"
                                                     : "asymmetric";
-  // The older kernel has another parameter, and also weighs elements outside
-  // the image.
+  // Without half_pixel_centers TensorFlow's kernel uses another parameter, and
+  // also weighs elements outside the image.
   spec.cubic_a = centers ? -0.5 : -0.75;
   spec.exclude_outside = centers;
   tf_common::ImportResize(c, spec);
@@ -250,7 +250,7 @@ void ImportQuantizeAndDequantize(OperatorContext& c) {
                 : 0;
   const double highest =
       std::ldexp(1, static_cast<int>(bits) - (is_signed ? 1 : 0)) - 1;
-  // The scale for which neither end exceeds the integers' range.
+  // Take the largest scale for which neither end exceeds the integers' range.
   const double from_low =
       low->front() < 0 && lowest < 0 ? lowest / low->front() : HUGE_VAL;
   const double from_high =
@@ -312,8 +312,9 @@ void ImportRfft(OperatorContext& c) {
   SetComplex(c, vector ? Squeeze(real, {0}) : real,
              vector ? Squeeze(imaginary, {0}) : imaginary);
 }
-// Operands: (spectrum, length). Every bin but the first, and the middle one of
-// an even length, counts twice.
+// Computes the real signal of half a spectrum. Operands: (spectrum, length).
+// Each bin counts twice, except for the first one and the middle one of an even
+// length.
 void ImportIrfft(OperatorContext& c) {
   const Value& x = c.InputValue(0);
   if (!x.imaginary)

@@ -191,7 +191,8 @@ void ImportTransposedConvolution(OperatorContext& c, int spatial) {
       Back(ops::ConvTranspose(x, Transpose(w, order), Tensor(), spec), *first));
 }
 
-// ksize and strides are attributes; in V2 they are operands.
+// Reads the window of a pooling. ksize and strides are attributes; in V2 they
+// are operands.
 std::optional<Window> PoolWindow(OperatorContext& c, int spatial, bool first,
                                  const Shape& extents) {
   std::vector<int64_t> ksize = c.Integers("ksize", {});
@@ -499,7 +500,7 @@ void ImportL2Loss(OperatorContext& c) {
   c.SetOutput(0, Reduce(x * x, "sum", axes, false) * 0.5);
 }
 
-// The operands are vectors of three elements.
+// Imports Cross. The operands are vectors of three elements.
 void ImportCross(OperatorContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const Tensor a = c.Input(0), b = c.Input(1);

@@ -92,7 +92,8 @@ class Model {
   // Finds "node" or "node:1" of the graph.
   StatusOr<Source> FindSource(std::string_view name) const;
 
-  // The tensor of the checkpoint from which a variable is restored.
+  // HasVariable is true if the checkpoint has the tensor from which a variable
+  // is restored. Variable returns that tensor.
   bool HasVariable(const std::string& name) const {
     return variables_.contains(name);
   }

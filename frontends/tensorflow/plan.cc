@@ -10,7 +10,7 @@
 namespace ember::tensorflow {
 namespace {
 
-// largest nesting depth of one node's conditions
+// Largest number of conditions of one node.
 constexpr size_t kMaxConditions = 32;
 constexpr int kMaxFrameDepth = 32;
 

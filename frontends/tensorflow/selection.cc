@@ -99,8 +99,9 @@ void ImportCumprod(OperatorContext& c) {
 void ImportBucketize(OperatorContext& c) {
   tf_common::ImportBucketize(c, c.Numbers("boundaries"));
 }
-// (sorted rows, values rows): how many are below (lower) or not above (upper);
-// NaN is above all numbers.
+// Counts, for each value of a row, the elements of the sorted row that are
+// below it (lower) or not above it (upper). NaN is above all numbers. Operands:
+// (sorted rows, values).
 void SetBound(OperatorContext& c, bool is_upper) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2)) return;
   const Tensor sorted = Unsqueeze(c.Input(0), {1});

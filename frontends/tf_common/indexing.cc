@@ -275,8 +275,8 @@ void ImportMatrixSetDiag(OperatorBase& c) {
   c.SetOutput(0, Select(eye, Unsqueeze(diagonal, {diagonal.rank()}), x));
 }
 
-// An element of the result comes from the update if its position is within the
-// update.
+// Imports DynamicUpdateSlice. An element of the result comes from the update if
+// its position is within the update.
 void ImportDynamicUpdateSlice(OperatorBase& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1) || !c.CheckRank(2, 1, 1)) return;
   const Tensor x = c.Input(0);

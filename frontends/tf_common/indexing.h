@@ -36,15 +36,15 @@ void ImportTopK(OperatorBase& c);
 void ImportWhere(OperatorBase& c);
 void ImportUnique(OperatorBase& c);
 void ImportReverseSequence(OperatorBase& c, int64_t seq_dim, int64_t batch_dim);
-// Running sums or products. `identity` is the neutral element of the opcode.
-// Operands: (x, axis).
+// Imports running sums or products. `identity` is the neutral element of the
+// opcode. Operands: (x, axis).
 void ImportCumulative(OperatorBase& c, Opcode opcode, double identity,
                       bool exclusive, bool reverse);
 // Combines rows of equal id by `update` (add, multiply, minimum, maximum),
 // beginning with `initial`. Operands: (data, ids). Ids ascend.
 void ImportSegment(OperatorBase& c, const std::string& update, double initial);
-// The same for ids in any order below the third operand; rows with negative ids
-// are ignored.
+// Like ImportSegment, for ids in any order below the third operand. Rows with
+// negative ids are ignored.
 void ImportUnsortedSegment(OperatorBase& c, const std::string& update,
                            double initial);
 void ImportUnsortedSegmentSum(OperatorBase& c);

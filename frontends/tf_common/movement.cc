@@ -311,7 +311,8 @@ void ImportDepthToSpace(OperatorBase& c, int64_t block_size) {
                          {x.dim(0), x.dim(1) * b, x.dim(2) * b, *depth}));
 }
 
-// The positions within a block become the outermost part of the batch.
+// Imports SpaceToBatchNd. The positions within a block become the outermost
+// part of the batch.
 void ImportSpaceToBatchNd(OperatorBase& c, double zero) {
   const auto blocks = ReadBlocks(c);
   if (!blocks) return;

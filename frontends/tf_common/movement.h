@@ -19,7 +19,7 @@ namespace ember::tf_common {
 // Reshapes to the second operand, or to a given shape; one extent may be -1.
 void ImportReshape(OperatorBase& c);
 void ImportReshape(OperatorBase& c, Shape shape);
-// No axes means all dims that are known to be 1.
+// Imports Squeeze. No axes means all dims that are known to be 1.
 void ImportSqueeze(OperatorBase& c, const std::vector<int64_t>& axes);
 void ImportExpandDims(OperatorBase& c);
 void ImportTranspose(OperatorBase& c);

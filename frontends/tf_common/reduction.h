@@ -17,8 +17,8 @@ std::optional<std::vector<int64_t>> ReducedAxes(OperatorBase& c);
 // `combiner`: sum, product, maximum, minimum. `keep`: reduced dims stay as dims
 // of 1.
 void ImportReduced(OperatorBase& c, std::string_view combiner, bool keep);
-// The same for bool: the maximum is true if any element is, the minimum if all
-// are.
+// Like ImportReduced, for bool: the maximum is true if any element is, the
+// minimum if all are.
 void ImportReducedBool(OperatorBase& c, std::string_view combiner, bool keep);
 
 }  // namespace ember::tf_common

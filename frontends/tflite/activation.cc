@@ -60,7 +60,8 @@ int32_t Narrowed(const ops::FixedPoint& scale) {
 // reference.
 int64_t HardSwishOf(int64_t stored, const Quantization& in,
                     const Quantization& out, DType type) {
-  const float fine_in_scale = in.scale() * (1.0f / 128);  // of 7 more bits
+  // The operand's scale with 7 more bits.
+  const float fine_in_scale = in.scale() * (1.0f / 128);
   const ops::FixedPoint result_scale =
       ops::FixedPointOf(ScaleIn32Bits(fine_in_scale, out));
   const ops::FixedPoint relu_scale =
@@ -103,8 +104,9 @@ float TanhGeluNumber(float x) {
   return 0.5f * x * (1 + std::tanh(kScale * (x + 0.044715f * x * x * x)));
 }
 
-// The exponentials of what stored 8-bit integers, times a scale, are below the
-// greatest of a dim.
+// The exponentials of the elements of a quantized tensor, each less the
+// greatest element along a dim: exp(scale * (x - greatest)). They come from a
+// table, as x has 8 bits.
 struct Exponentials {
   Tensor values;    // f32
   Tensor greatest;  // i64, with a dim of 1
@@ -120,7 +122,7 @@ Exponentials ExponentialsOf(OperatorContext& c, Tensor x, float scale,
   return {Gather(c.Vector(DType::kF32, table), greatest - wide, 0), greatest};
 }
 
-// Softmax along the last dim.
+// Sets result 0 to the softmax of a quantized operand along the last dim.
 void SetQuantizedSoftmax(OperatorContext& c, float beta) {
   if (!CheckPerTensor(c, 1)) return;
   const Tensor x = c.Input(0);
@@ -270,8 +272,9 @@ void ImportSoftmax(OperatorContext& c) {
       0, Softmax(beta == 1 ? x : x * static_cast<double>(beta), x.rank() - 1));
 }
 
-// Quantized: the logarithm of a sum of exponentials from a table, on the
-// result's scale before it is rounded, halves to even.
+// Imports LOG_SOFTMAX. The exponentials of 8-bit operands come from a table.
+// Their result is computed in f32 on the result's scale and then rounded,
+// halves to even.
 void ImportLogSoftmax(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);

@@ -117,7 +117,8 @@ class SparseReader {
 
  private:
   struct Level {
-    // In the traversal's numbering: block dims follow the tensor's own.
+    // Number of the dim in the traversal order. The block dims are numbered
+    // after the tensor's own dims.
     size_t dim = 0;
     bool compressed = false;
     int64_t size = 0;

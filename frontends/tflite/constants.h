@@ -19,7 +19,8 @@ namespace ember::tflite {
 // copy of each.
 using UnpackedConstants = std::map<const schema::Tensor*, graph::ConstantData>;
 
-// Errors: a type without a dtype, and data that does not fit its own index.
+// Returns a constant tensor as a constant of the graph. Errors: a type without
+// a dtype, and data that does not fit its own index.
 StatusOr<ops::Tensor> ConstantTensor(const Model& model,
                                      const schema::Tensor& tensor,
                                      UnpackedConstants& unpacked,

@@ -122,7 +122,7 @@ void ImportBatchMatMul(OperatorContext& c) {
   Tensor b = Transposed(c.Input(1), o.adj_y());
   if (qa == nullptr && qb == nullptr) return c.SetOutput(0, MatMul(a, b));
   if (qa == nullptr) {
-    // Real rows times quantized weights.
+    // Real rows are multiplied by quantized weights.
     if (!qb->per_tensor())
       return c.FailUnsupported("input 1: expected one scale");
     const Hybrid hybrid =

@@ -177,7 +177,7 @@ std::optional<ConvTransposeSpec> TransposedSpec(OperatorContext& c,
   return spec;
 }
 
-// (output_shape, weights [O, window…, C], x, bias)
+// Operands: output_shape, weights [O, window…, C], x, bias.
 void ImportTransposed(OperatorContext& c, const Options& options) {
   const Tensor x = c.Input(2), bias = c.Input(3);
   Tensor w = c.Input(1);
@@ -257,8 +257,9 @@ void ImportConv3D(OperatorContext& c) {
              o.fused_activation_function()));
 }
 
-// The weights are [1, window…, channels of the result]. Each channel of the
-// input has several consecutive channels of the result.
+// Imports DEPTHWISE_CONV_2D. The weights are [1, window…, channels of the
+// result]. Each channel of the input has several consecutive channels of the
+// result.
 void ImportDepthwiseConv2D(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4)) return;
   const auto& o = c.Options<schema::DepthwiseConv2DOptions>();

@@ -39,8 +39,9 @@ bool IsQuantizedPair(OperatorContext& c) {
   return CheckPerTensor(c, 2);
 }
 
-// Adds on a common scale, twice the larger of the operands' scales, with `bits`
-// more bits than they have.
+// Sets result 0 to the sum or difference of quantized operands. Both are
+// converted to a common scale, twice the larger of their scales, with 20 more
+// bits (15 for i16).
 void SetQuantizedSum(OperatorContext& c, Opcode opcode, Activation activation) {
   const Quantization& a = *c.InputQuantization(0);
   const Quantization& b = *c.InputQuantization(1);
@@ -66,8 +67,8 @@ void ImportSumOf(OperatorContext& c, Opcode opcode, Activation activation) {
     SetActivated(c, Binary(opcode, c.Input(0), c.Input(1)), activation);
 }
 
-// Sets the maximum or minimum: of stored integers if all scales are equal, else
-// of real numbers.
+// Sets result 0 to the maximum or minimum. If the scales differ, stored
+// integers are converted to the result's scale first.
 void ImportExtreme(OperatorContext& c, Opcode opcode) {
   const Quantization* a = c.InputQuantization(0);
   const Quantization* b = c.InputQuantization(1);
@@ -84,8 +85,8 @@ void ImportExtreme(OperatorContext& c, Opcode opcode) {
   c.SetOutput(0, Binary(opcode, stored(0), stored(1)));
 }
 
-// Quantized operands are compared as products with their scales, of which 8
-// binary places count.
+// Sets result 0 to a comparison. Quantized operands with one scale each are
+// compared as fixed-point numbers with 8 binary places, others as real numbers.
 void SetCompared(OperatorContext& c, Opcode opcode, bool swapped) {
   const bool is_quantized = c.InputQuantization(0) != nullptr &&
                             c.InputQuantization(1) != nullptr &&
@@ -103,9 +104,10 @@ void SetCompared(OperatorContext& c, Opcode opcode, bool swapped) {
   c.SetOutput(0, swapped ? Binary(opcode, b, a) : Binary(opcode, a, b));
 }
 
-// The stored inverse root of a stored integer less its zero point. It is in 20
-// binary places before it comes to the result's scale. The largest stands for
-// what has none.
+// Returns the stored integer for 1 / sqrt(value), where `value` is a stored
+// integer minus its zero point. The root has 20 binary places before it is
+// converted to the result's scale. A value that is not positive gives the
+// largest stored integer.
 int64_t InverseRootOf(int64_t value, const ops::FixedPoint& scale,
                       const Quantization& out, DType type) {
   constexpr int kPlaces = 20;
@@ -179,7 +181,8 @@ void ImportDiv(OperatorContext& c) {
                c.Options<schema::DivOptions>().fused_activation_function());
 }
 
-// As a difference of quantized operands, with 7 more bits for those of 8.
+// Imports SQUARED_DIFFERENCE. Quantized operands are subtracted on a common
+// scale, twice the larger of theirs; 8-bit operands get 7 more bits.
 void ImportSquaredDifference(OperatorContext& c) {
   if (!IsPerTensor(c, 2)) {
     c.DequantizeOperands();
@@ -315,7 +318,7 @@ void ImportBitcast(OperatorContext& c) {
   c.SetOutput(0, Apply("bitcast", {c.Input(0)}, {{"dtype", to}}));
 }
 
-// Rounds to the quantization steps of the range.
+// Imports FAKE_QUANT: rounds real numbers to the quantization steps of a range.
 void ImportFakeQuant(OperatorContext& c) {
   const auto& o = c.Options<schema::FakeQuantOptions>();
   const auto range = tf_common::NudgedRange(c, o.min(), o.max(), o.num_bits(),

@@ -3,8 +3,8 @@
 //
 //   EMBER_ASSIGN_OR_RETURN(Entry entry, FindEntry(*model, "serving_default"));
 //
-// A signature has names for them. A subgraph without a signature uses the names
-// of its tensors.
+// The names are those of the signature. A subgraph without a signature uses the
+// names of its tensors.
 #ifndef EMBER_FRONTENDS_TFLITE_ENTRY_H_
 #define EMBER_FRONTENDS_TFLITE_ENTRY_H_
 
@@ -26,8 +26,8 @@ struct Entry {
   std::vector<EntryTensor> inputs, outputs;
 };
 
-// signature: empty for the first subgraph. An unknown one is an error that
-// lists those in the file.
+// Finds the entry with this signature. An empty signature means the first
+// subgraph. An unknown one is an error that lists those in the file.
 StatusOr<Entry> FindEntry(const Model& model, const std::string& signature);
 
 }  // namespace ember::tflite

@@ -334,8 +334,8 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
     EMBER_ASSIGN_OR_RETURN(result.quantization, TakeQuantization(*result.info));
     outputs.push_back(std::move(result));
   }
-  // The quantization of results that an operator only moves: the first
-  // operand's.
+  // Results of an operator that only moves elements have the quantization of
+  // its first quantized operand.
   std::optional<Quantization> moved;
   for (const OperatorContext::Operand& operand : inputs)
     if (operand.quantization && !moved) moved = operand.quantization;
@@ -348,7 +348,8 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
                               "': complex numbers are not supported here");
   }
   row->import(c);
-  // What moves elements does the same to either part.
+  // The operator does the same to the imaginary parts as to the real parts, so
+  // it is imported a second time for them.
   if (is_complex && row->complex_numbers == ComplexNumbers::kByParts &&
       scope.builder->status().ok()) {
     std::vector<Tensor> real;

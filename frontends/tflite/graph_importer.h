@@ -66,7 +66,7 @@ class GraphImporter {
     int depth = 0;
     std::string prefix;                 // Prefix of origins: the path of calls.
     std::map<int, Tensor> values;       // Values by tensor.
-    std::map<int, Tensor> imaginaries;  // of complex tensors
+    std::map<int, Tensor> imaginaries;  // Imaginary parts of complex tensors.
     std::map<int, std::string> resources;  // Names by tensor.
     // Values of the resources that this scope or one within it has read or
     // assigned.

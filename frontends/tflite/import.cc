@@ -16,7 +16,8 @@
 namespace ember::tflite {
 namespace {
 
-// What to do about a custom operator that has no row.
+// Returns why a custom operator without a row is unsupported, and what the user
+// can do.
 std::string_view ReasonOfCustom(std::string_view name) {
   if (name.starts_with("Flex")) {
     return "it is an operator of TensorFlow itself: give the SavedModel that "

@@ -20,10 +20,12 @@ namespace {
 
 using ops::Window;
 
-// Windows beyond this are no pooling of any model.
+// Largest stride, and largest number of places in a window. No model's pooling
+// is larger.
 constexpr int64_t kMaxPlaces = 1024;
 
-// At least `count` integers; nullopt after an error.
+// Reads all integers of the operator's options. Returns nullopt, after an
+// error, if there are fewer than `count`.
 std::optional<std::vector<int64_t>> ReadIntegers(OperatorContext& c,
                                                  size_t count) {
   const auto bytes = c.model().CustomOptions(c.op());
@@ -56,7 +58,8 @@ struct Pooling {
       schema::ActivationFunctionType::NONE;
 };
 
-// Padding, width and height of the stride, of the window, activation.
+// Reads the options of a pooling: padding, width and height of the stride,
+// width and height of the window, activation. Returns nullopt after an error.
 std::optional<Pooling> ReadPooling(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4)) return std::nullopt;
   const auto values = ReadIntegers(c, 6);
@@ -76,7 +79,8 @@ std::optional<Pooling> ReadPooling(OperatorContext& c) {
                     kMaxPlaces) ||
       !c.CheckRange("activation", (*values)[5], 0, 4))
     return std::nullopt;
-  // The structure's numbers are the file format's up to here.
+  // Up to 4 the structure's numbers of activations are those of the file
+  // format.
   pooling.activation =
       static_cast<schema::ActivationFunctionType>((*values)[5]);
   return pooling;
@@ -84,7 +88,7 @@ std::optional<Pooling> ReadPooling(OperatorContext& c) {
 
 }  // namespace
 
-// (x, weights [O, window…, C], bias [O])
+// Operands: x, weights [O, window…, C], bias [O].
 void ImportTransposeConvBias(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4) || !c.CheckRank(2, 1, 1))
     return;
@@ -124,8 +128,8 @@ void ImportTransposeConvBias(OperatorContext& c) {
       0, ops::ConvTranspose(x, Transpose(w, {1, 2, 3, 0}), c.Input(2), spec));
 }
 
-// The maximum of each window, and its place in the window: row by row, and a
-// tenth more, in f32.
+// Results: the maximum of each window, and its place in the window. Places are
+// counted row by row, and stored as f32 with 0.1 added.
 void ImportMaxPoolWithArgmax(OperatorContext& c) {
   const std::optional<Pooling> pooling = ReadPooling(c);
   if (!pooling) return;
@@ -156,7 +160,8 @@ void ImportMaxPoolWithArgmax(OperatorContext& c) {
   c.SetOutput(1, Cast(place, DType::kF32) + static_cast<double>(0.1f));
 }
 
-// (x, places in windows): windows of zeros with x at its place.
+// Operands: x, and the place of each element in its window. Each element
+// becomes a window of zeros with the element at its place.
 void ImportMaxUnpooling(OperatorContext& c) {
   const std::optional<Pooling> pooling = ReadPooling(c);
   if (!pooling || !c.CheckRank(1, 4, 4)) return;
@@ -169,7 +174,8 @@ void ImportMaxUnpooling(OperatorContext& c) {
   }
   const Tensor x = c.Input(0);
   const Dim rows(pooling->kernel[0]), columns(pooling->kernel[1]);
-  // [N, H, 1, W, 1, C] by the numbers of a window's places.
+  // The places, as [N, H, 1, W, 1, C], are compared with the numbers of all
+  // places of a window.
   const Tensor place = Unsqueeze(Cast(c.Input(1), DType::kI32), {2, 4});
   const Tensor numbers =
       Reshape(IotaVector(c.builder(), rows * columns, DType::kI32),

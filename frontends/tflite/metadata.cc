@@ -62,8 +62,8 @@ class Reader {
   }
 
  private:
-  // The tools that write metadata append a ZIP archive to the model, whose
-  // offsets count from the file's beginning.
+  // Opens the ZIP archive that the tools which write metadata append to the
+  // model. Its offsets count from the file's beginning.
   void OpenArchive() {
     StatusOr<archive::ZipArchive> archive =
         archive::ZipArchive::Open(file_, model_.owner());

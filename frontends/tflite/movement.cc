@@ -14,8 +14,8 @@
 namespace ember::tflite {
 
 void ImportReshape(OperatorContext& c) {
-  // The format's interpreter takes the shape of the options where the operand
-  // is no vector, such as one of shape [1, 3].
+  // If the shape operand is not a vector, for example of shape [1, 3],
+  // TensorFlow Lite's interpreter takes the shape from the options.
   const auto stated = SpanOf(c.Options<schema::ReshapeOptions>().new_shape());
   const bool is_vector = c.Input(1) && c.Input(1).rank() == 1;
   if (is_vector || (c.Input(1) && stated.empty()))
@@ -35,8 +35,8 @@ void ImportSqueeze(OperatorContext& c) {
 
 namespace {
 
-// A part of a concatenation on the result's scale. Of unsigned integers the
-// format's kernels do it in floats.
+// Returns a part of a concatenation on the result's scale. Unsigned integers
+// are converted in floats, as the format's kernels do.
 Tensor OnScaleOfResult(OperatorContext& c, Tensor part,
                        const Quantization& from, const Quantization& to) {
   const DType type = c.OutputType(0);

@@ -117,15 +117,15 @@ const T& OptionsOf(const schema::Operator& op) {
 class OperatorContext : public tf_common::OperatorBase {
  public:
   struct Operand {
-    Tensor value;      // absent: left out; the real part of complex numbers
-    Tensor imaginary;  // of complex numbers
+    Tensor value;      // The real part if complex; absent if left out.
+    Tensor imaginary;  // Absent for real numbers.
     const schema::Tensor* info = nullptr;
     // The quantization of stored integers; nullopt for plain numbers.
     std::optional<Quantization> quantization;
   };
   struct Result {
     Tensor value;
-    Tensor imaginary;  // of complex numbers
+    Tensor imaginary;  // Absent for real numbers.
     const schema::Tensor* info = nullptr;
     std::optional<Quantization> quantization;
   };
@@ -146,12 +146,12 @@ class OperatorContext : public tf_common::OperatorBase {
   Tensor Input(int index) const override {
     return index < input_count() ? inputs_[index].value : Tensor();
   }
-  // The imaginary part of a complex operand; absent for real ones.
+  // Returns the imaginary part of a complex operand; absent for real ones.
   Tensor ImaginaryInput(int index) const {
     return index < input_count() ? inputs_[index].imaginary : Tensor();
   }
   bool AnyComplex() const;
-  // From here on complex operands are their imaginary parts alone.
+  // Replaces complex operands by their imaginary parts, as real numbers.
   void TakeImaginaryParts();
   // Null for an operand that is not quantized or is left out.
   const Quantization* InputQuantization(int index) const;

@@ -226,8 +226,9 @@ inline constexpr int kManyInputs = 1 << 20;
   row("MaxUnpooling2D", 2, 2, kReal, ImportMaxUnpooling)
 // clang-format on
 
-// Builtin operators that take complex numbers: for some the function does to
-// the imaginary parts what it does to the real ones, others take both.
+// Builtin operators that take complex numbers. The function of one BY_PARTS is
+// called for the real parts and again for the imaginary parts; other functions
+// read both parts.
 #define EMBER_TFLITE_COMPLEX_BY_PARTS(name)                                 \
   name(RESHAPE) name(SQUEEZE) name(EXPAND_DIMS) name(TRANSPOSE) name(SLICE) \
       name(STRIDED_SLICE) name(CONCATENATION) name(PACK) name(UNPACK)       \
@@ -249,7 +250,7 @@ struct OperatorRow {
   ImportFunction import = nullptr;
   // If not empty, the operator is unsupported, and this says why.
   std::string_view reason = "";
-  // Nullopt: it takes real numbers only.
+  // Nullopt if the operator takes only real numbers.
   std::optional<ComplexNumbers> complex_numbers = std::nullopt;
 };
 

@@ -14,12 +14,13 @@ void ImportQuantize(OperatorContext& c) {
                                  : QuantizeToStored(c.Input(0), *to, type));
 }
 
-// The operand arrives as real numbers (operator_table.h), or as narrow floats.
+// Imports DEQUANTIZE. The operand arrives as real numbers (operator_table.h),
+// or as narrow floats.
 void ImportDequantize(OperatorContext& c) {
   c.SetOutput(0, Cast(c.Input(0), c.OutputType(0)));
 }
 
-// The reader of constants already makes sparse ones dense.
+// Imports DENSIFY. The reader of constants has already made the operand dense.
 void ImportDensify(OperatorContext& c) { c.SetOutput(0, c.Input(0)); }
 
 }  // namespace ember::tflite

@@ -24,10 +24,12 @@ int64_t HighestOf(DType dtype);
 
 // Returns the numbers that stored integers represent, f32.
 Tensor DequantizeStored(Tensor x, const Quantization& q);
-// Quantizes: to nearest, halves away from zero, clamped to the type.
+// Quantizes real numbers: rounds to nearest, halves away from zero, and clamps
+// to the type's range.
 Tensor QuantizeToStored(Tensor x, const Quantization& q, DType dtype);
 
-// Returns stored integers minus their zero point, i32. Per tensor only.
+// Returns stored integers minus their zero point, as i32. The quantization must
+// have one scale.
 Tensor CenteredStored(Tensor x, const Quantization& q);
 
 // The range of stored integers after a fused activation.
@@ -37,25 +39,29 @@ struct StoredRange {
 StoredRange RangeOf(schema::ActivationFunctionType activation,
                     const Quantization& q, DType dtype);
 
-// Sets result 0 of a quantized operator: i32 sums times `scales` (one, or one
-// per element of the last dim), plus the result's zero point, clamped to its
-// type and the activation's range.
+// Sets result 0 of a quantized operator: i32 or i64 sums times `scales` (one,
+// or one per element of the last dim), plus the result's zero point, clamped to
+// its type and the activation's range.
 void SetRequantized(OperatorContext& c, Tensor sums,
                     const std::vector<double>& scales,
                     schema::ActivationFunctionType activation,
                     ops::Halves halves = ops::Halves::kAwayFromZero);
-// The part of SetRequantized after the multiplication.
+// Does the part of SetRequantized after the multiplication: adds the zero point
+// and clamps.
 void SetStored(OperatorContext& c, Tensor centered,
                schema::ActivationFunctionType activation);
 
-// The scale of a result, of factors' scales over its own, in the precision of
-// 32 bits that the format's kernels compute it in. The double that they make of
-// it decides how sums round.
+// Returns the factor from sums to the result's stored integers: the product of
+// the operands' scales (`factors`), divided by the result's scale. The division
+// has the precision of f32, as in the format's kernels; this affects how sums
+// are rounded.
 double ScaleIn32Bits(float factors, const Quantization& result);
 
-// The scales of sums of products: x's times those of the weights (one, or one
-// for each channel of the result), over y's. in_32_bits: the product is rounded
-// to 32 bits, as the format's kernels for weights of one scale have it.
+// Returns the factors from sums of products to y's stored integers: the scale
+// of x times that of the weights w, divided by that of y. There is one factor
+// for each scale of w (one, or one per channel of the result). in_32_bits: the
+// product is rounded to f32, as the format's kernels for weights of one scale
+// do.
 std::vector<double> SumScales(const Quantization& x, const Quantization& w,
                               const Quantization& y, bool in_32_bits);
 
@@ -63,21 +69,21 @@ std::vector<double> SumScales(const Quantization& x, const Quantization& w,
 Tensor Requantized(Tensor x, const Quantization& from, const Quantization& to,
                    DType dtype);
 
-// Looks function(x) up for every 8-bit integer x; the table is computed at
-// import.
+// Returns function(x) for every element x, an 8-bit integer, by a lookup in a
+// table that is computed at import.
 Tensor ThroughTable(OperatorContext& c, Tensor x, DType result,
                     const std::function<int64_t(int64_t)>& function);
 // Sets result 0 of an operator that is a function of real numbers, with one
 // quantized operand: by a table for 8 bits, in f32 for 16.
 void SetThroughTable(OperatorContext& c, float (*function)(float));
 
-// True if so many operands and the result have 8- or 16-bit integers with one
-// scale each.
+// True if each of the first `operands` operands and result 0 hold 8- or 16-bit
+// integers with one scale.
 bool IsPerTensor(const OperatorContext& c, int operands);
 // Fails unless operands and result are quantized per tensor.
 bool CheckPerTensor(OperatorContext& c, int operands);
-// Sets the result 0 to real numbers, quantized where the model has it so: for
-// operands whose quantization the integers' formula does not know.
+// Sets result 0 to real numbers, which are quantized if the model's result is.
+// It serves operands whose quantization has no formula in integers.
 void SetReal(OperatorContext& c, Tensor real);
 
 }  // namespace ember::tflite

@@ -49,8 +49,8 @@ class Lstm {
   Lstm(OperatorContext& c, const LstmOperands& at, const LstmOptions& options)
       : c_(c), at_(at), options_(options) {}
 
-  // x: [steps, batch, inputs]. Returns all outputs in that order, and changes
-  // the states, which are variables.
+  // Runs the layer. x: [steps, batch, inputs]. Returns all outputs in that
+  // order, and changes the states, which are variables.
   Tensor Run(Tensor x, bool reverse) {
     if (!Check()) return x;
     if (reverse) x = Reverse(x, 0);
@@ -73,7 +73,8 @@ class Lstm {
   }
 
  private:
-  // True if the layer has no input gate; it is then 1 - forget gate.
+  // True if the layer has no input gate. The input gate is then 1 - forget
+  // gate.
   bool coupled() const { return !c_.Input(at_.input_weights); }
   int gate_count() const { return coupled() ? 3 : 4; }
 
@@ -155,7 +156,7 @@ struct RnnOperands {
   int weights, recurrent, bias, state;
 };
 
-// x: [steps, batch, inputs].
+// Runs a plain recurrent layer. x: [steps, batch, inputs].
 Tensor RunRnn(OperatorContext& c, const RnnOperands& at, Activation activation,
               Tensor x, bool reverse) {
   if (!c.CheckRank(at.weights, 2, 2) || !c.CheckRank(at.recurrent, 2, 2) ||
@@ -193,7 +194,8 @@ void SetDirections(OperatorContext& c, Tensor forward, Tensor backward,
   c.SetOutput(1, backward);
 }
 
-// The kernel of TensorFlow's BasicLSTMCell has one matrix for input and state.
+// Imports an LSTM with TensorFlow's BasicLSTMCell kernel, which has one matrix
+// for input and state.
 void ImportBasicLstm(OperatorContext& c) {
   // (input, previous output, weights [4 * units, inputs + units], biases,
   // previous cell); gates: input, candidate, forget, output.
@@ -281,9 +283,9 @@ void ImportBidirectionalRnn(OperatorContext& c) {
   SetDirections(c, forward, backward, o.merge_outputs(), o.time_major());
 }
 
-// (input, feature weights [filters, inputs], time weights [filters, memory],
-// bias, state [batch, filters * memory]): each filter keeps its results for the
-// last inputs, newest last.
+// Operands: input, feature weights [filters, inputs], time weights [filters,
+// memory], bias, state [batch, filters * memory]. Each filter keeps its results
+// for the last inputs, newest last.
 void ImportSvdf(OperatorContext& c) {
   for (const int i : {0, 1, 2, 4})
     if (!c.CheckRank(i, 2, 2)) return;

@@ -11,14 +11,14 @@
 namespace ember::tflite {
 namespace {
 
-// Places and weights have this many binary places.
+// Number of binary places of positions and weights.
 constexpr int kPlaces = 10;
 constexpr int64_t kOne = int64_t{1} << kPlaces;
-// The largest extent whose places fit in 32 bits.
+// Largest extent for which positions fit in 32 bits.
 constexpr int64_t kMaxExtent = 1 << 20;
 
-// Stored integers between those of two places of one dim, in i32 with kPlaces
-// more bits.
+// Resizes one dim of stored integers to `to` elements, by linear interpolation
+// between two neighbours. Returns i32 with kPlaces more bits.
 Tensor BetweenPlaces(OperatorContext& c, Tensor x, int axis, int64_t to,
                      bool align_corners, bool half_pixel_centers) {
   const int64_t from = x.dim(axis).constant();
@@ -43,7 +43,8 @@ Tensor BetweenPlaces(OperatorContext& c, Tensor x, int axis, int64_t to,
   return low * (static_cast<double>(kOne) - weight) + high * weight;
 }
 
-// In integers, halves away from zero.
+// Sets result 0 to the resized image, computed in integers; halves are rounded
+// away from zero.
 void ResizeInIntegers(OperatorContext& c, const Shape& sizes,
                       bool align_corners, bool half_pixel_centers) {
   Tensor y = c.Input(0);
@@ -64,8 +65,8 @@ bool HasConstantExtent(const Dim& dim) {
 
 }  // namespace
 
-// Quantized: stored integers, whose scale is the result's, too. Those of 8
-// signed bits are resized in integers, and unsigned ones in floats.
+// Imports RESIZE_BILINEAR. An i8 image is resized in integers if the result has
+// the same scale and all extents are known; other images are resized in floats.
 void ImportResizeBilinear(OperatorContext& c) {
   const auto& o = c.Options<schema::ResizeBilinearOptions>();
   const auto resize = [&] {

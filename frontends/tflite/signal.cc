@@ -9,7 +9,7 @@
 namespace ember::tflite {
 namespace {
 
-// Cut, or filled with zeros behind, to a length along a dim.
+// Cuts x along a dim, or appends zeros, so that the dim has this length.
 Tensor Resized(Tensor x, int axis, int64_t length) {
   if (!x.HasDim(axis) || x.dim(axis) == Dim(length)) return x;
   Shape high(static_cast<size_t>(x.rank()), Dim(0));
@@ -26,7 +26,8 @@ bool CheckComplex(OperatorContext& c) {
 
 }  // namespace
 
-// (x, lengths [rows, columns]): half of the spectrum of real matrices.
+// Operands: real matrices x, and their lengths [rows, columns]. The result has
+// the columns of the spectrum up to the middle: columns / 2 + 1.
 void ImportRfft2D(OperatorContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const auto lengths = c.ConstantIntegers(1, "fft_length");
@@ -47,7 +48,7 @@ void ImportRfft2D(OperatorContext& c) {
   const Tensor real = MatMul(x, across.cosine);
   const Tensor imaginary = -MatMul(x, across.sine);
   if (rows == 1) return c.SetComplexOutput(0, real, imaginary);
-  // Down each column, by products from the left.
+  // Each column is transformed by a product from the left.
   const ops::Waves down =
       ops::MakeWaves(c.builder(), Dim(rows), Dim(rows), Dim(rows), x.dtype());
   c.SetComplexOutput(0,

@@ -186,7 +186,8 @@ class Reader {
     if (!Expect(fits, "an integer of 64 bits", json)) return 0;
     return json.get<int64_t>();
   }
-  // Newer writers use words for numbers that JSON does not have.
+  // Reads a number. Newer writers use words for numbers that JSON does not
+  // have.
   double Number(const Json& json) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (json == "Infinity") return kInfinity;
@@ -257,8 +258,8 @@ class Reader {
     return argument;
   }
 
-  // The tag of a list is its items' tag with an 's'; one tag is for lists of
-  // lists.
+  // Reads a list of arguments. The tag of a list is its items' tag with an 's';
+  // one tag is for lists of lists.
   Argument ReadItems(const Json& json, std::string_view tag, int depth) {
     Argument list = Make(Argument::Kind::kList);
     if (!Expect(json.is_array(), "a list", json)) return list;
@@ -444,7 +445,8 @@ class Reader {
     return {};
   }
 
-  // The names are optional: parts that are not understood are ignored.
+  // Reads the names of the results. They are optional: parts that are not
+  // understood are ignored.
   static void ReadResultNames(const Json& module, Program& program) {
     const Json* calls = Find(module, "module_call_graph");
     if (calls == nullptr || !calls->is_array() || calls->empty()) return;

@@ -121,7 +121,7 @@ struct OutputSpec {
   std::string name;  // name of the buffer or input
 };
 
-// The least and largest value of a symbol; nullopt if there is no bound.
+// The smallest and largest value of a symbol; nullopt if there is no bound.
 struct Range {
   std::optional<int64_t> least, largest;
 };

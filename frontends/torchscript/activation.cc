@@ -14,7 +14,7 @@ Tensor LeakyRelu(Call& c) {
   const Tensor x = c.tensor("self");
   return ops::Select(ops::Less(x, 0), x * c.number("negative_slope"), x);
 }
-// rrelu; in evaluation its slope is the middle of its bounds.
+// Imports rrelu. In evaluation its slope is the middle of its bounds.
 Tensor Rrelu(Call& c) {
   const Tensor x = c.tensor("self");
   const double slope = (c.number("lower") + c.number("upper")) / 2;
@@ -105,7 +105,8 @@ Tensor Threshold(Call& c) {
   return ops::Select(ops::LessEqual(x, c.number("threshold")),
                      x.Like(c.number("value")), x);
 }
-// The first half along an axis, multiplied by the sigmoid of the second half.
+// Returns the first half along an axis, multiplied by the sigmoid of the second
+// half.
 Tensor Glu(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 1)) return x;

@@ -22,7 +22,7 @@ enum class ArchiveKind : uint8_t {
 ArchiveKind KindOfArchive(const archive::ZipArchive& archive,
                           std::string* prefix = nullptr);
 
-// The same for the contents of a file, which need not be an archive.
+// Like KindOfArchive, for the contents of a file, which need not be an archive.
 ArchiveKind KindOfContents(std::string_view contents);
 
 }  // namespace ember::torchscript

@@ -29,8 +29,8 @@ bool Arguments::IsGiven(const Expression* type, const std::string& name) const {
   return has_parts && first != given_.end() && first->starts_with(part);
 }
 
-// The items of a list are those that the options have by their numbers, those
-// of a dict the ones that they have by their keys.
+// Adds the items of a list or dict argument: those that the options name, by
+// their numbers for a list and by their keys for a dict.
 Status Arguments::AddItems(const Expression* type, const std::string& name,
                            int depth, Part& part) {
   const std::string prefix = name + "_";
@@ -146,7 +146,7 @@ StatusOr<Arguments> Arguments::Of(const ModuleFile& file,
       part.kind = Kind::kNone;
       if (parameter.standard) part.standard = &*parameter.standard;
       if (scope == Scope::kGiven) continue;
-      // One of a type that no input has is not listed.
+      // An argument of a type that no input can have is not listed.
       Part listed;
       if (!arguments.AddPart(type, parameter.name, 0, listed).ok()) {
         arguments.inputs_.resize(first);

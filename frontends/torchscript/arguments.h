@@ -38,7 +38,7 @@ class Arguments {
                                 Scope scope = Scope::kGiven);
 
   const std::vector<frontends::ModelInput>& inputs() const { return inputs_; }
-  // The same, as a frontend lists them.
+  // The same inputs, as a frontend lists them.
   const std::vector<frontends::InputInfo>& infos() const { return infos_; }
   // Returns one value per parameter of the method after `self`. `inputs`: the
   // results of AddInputs, or values of a region for them.
@@ -52,7 +52,7 @@ class Arguments {
     size_t input = 0;                         // kTensor and numbers
     std::vector<Part> parts;                  // kList, kTuple, kDict
     std::vector<std::string> keys;            // kDict
-    const Expression* standard = nullptr;     // of those that are not given
+    const Expression* standard = nullptr;  // default of an argument not given
   };
   Status AddPart(const Expression* type, const std::string& name, int depth,
                  Part& part);

@@ -290,8 +290,8 @@ Tensor Trace(Call& c) {
                      "sum", {0}, false);
 }
 
-// A vector on the diagonal of a matrix of its own, for each place of the other
-// axes.
+// Returns matrices with vectors on their diagonals: one matrix for each place
+// of the other axes.
 Tensor DiagEmbed(Call& c) {
   const Tensor x = c.tensor("self");
   const int64_t offset = c.integer("offset");
@@ -305,7 +305,7 @@ Tensor DiagEmbed(Call& c) {
   }
   const int64_t apart = offset < 0 ? -offset : offset;
   const Dim size = x.dim(-1) + Dim(apart);
-  // Along the columns of the new matrix.
+  // `along` has the diagonals, padded to the columns of the new matrix.
   Shape low(static_cast<size_t>(x.rank()), Dim(0));
   Shape high = low;
   (offset > 0 ? low : high).back() = Dim(apart);
@@ -330,7 +330,7 @@ Value DiagFlat(Call& c) {
                                x, {graph::ElementCount(x.shape())}))},
                   {"diagonal", c.value("offset")}});
 }
-// Matrices along the diagonal of a larger one.
+// Returns a matrix with the given matrices along its diagonal.
 Tensor BlockDiag(Call& c) {
   std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
   if (!c.ok() || parts.empty()) {
@@ -352,7 +352,8 @@ Tensor BlockDiag(Call& c) {
   }
   return Concat(parts, 0);
 }
-// Products of all elements of one operand with all of the other, in blocks.
+// Returns the products of all elements of one operand with all elements of the
+// other, in blocks.
 Tensor Kron(Call& c) {
   const DType type = ResultType(c, {"self", "other"});
   Tensor a = c.scalar("self", type);
@@ -372,7 +373,7 @@ Tensor Kron(Call& c) {
   return ops::Reshape(ops::Unsqueeze(a, of_a) * ops::Unsqueeze(b, of_b),
                       merged);
 }
-// Differences of neighbours, n times.
+// Takes the differences of neighbours, n times.
 Tensor Diff(Call& c) {
   Tensor x = c.tensor("self");
   const int64_t times = c.integer("n");
@@ -401,7 +402,7 @@ Tensor FlipAxis(Call& c, int axis, int rank) {
 }
 Tensor FlipColumns(Call& c) { return FlipAxis(c, 1, 2); }
 Tensor FlipRows(Call& c) { return FlipAxis(c, 0, 1); }
-// Vectors become columns.
+// Joins tensors along the second axis; vectors become columns first.
 Tensor ColumnStack(Call& c) {
   std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
   if (!c.ok() || parts.empty()) {
@@ -413,7 +414,7 @@ Tensor ColumnStack(Call& c) {
       part = ops::Reshape(part, {graph::ElementCount(part.shape()), Dim(1)});
   return Concat(parts, 1);
 }
-// Vectors and matrices get axes around them.
+// Joins tensors along the third axis; vectors and matrices get axes of 1 first.
 Tensor DepthStack(Call& c) {
   std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
   if (!c.ok() || parts.empty()) {
@@ -427,7 +428,7 @@ Tensor DepthStack(Call& c) {
   }
   return Concat(parts, 2);
 }
-// All combinations of elements of vectors, [product, vectors].
+// Returns all combinations of elements of vectors, [product, vectors].
 Tensor CartesianProduct(Call& c) {
   const std::vector<Tensor> vectors = InOneType(c, c.tensors("tensors"));
   if (!c.ok() || vectors.empty()) {
@@ -451,7 +452,8 @@ Tensor CartesianProduct(Call& c) {
   }
   return Concat(columns, 1);
 }
-// Sequences of several lengths in one tensor, filled up behind their ends.
+// Puts sequences of several lengths into one tensor, filled up behind their
+// ends.
 Tensor PadSequence(Call& c) {
   std::vector<Tensor> parts = InOneType(c, c.tensors("sequences"));
   const double fill = c.number("padding_value");

@@ -11,7 +11,7 @@ namespace {
 // Largest size of a file, far more than any model's.
 constexpr uint64_t kMaxText = uint64_t{1} << 26;
 
-// "a.b.c" → "a.b", "c".
+// Splits "a.b.c" into "a.b" and "c".
 std::pair<std::string_view, std::string_view> SplitName(std::string_view name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return {"", name};

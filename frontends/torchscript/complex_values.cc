@@ -8,7 +8,7 @@
 namespace ember::torchscript {
 namespace {
 
-// Operators that do the same with both parts.
+// Operators that do the same with the real and the imaginary parts.
 constexpr std::string_view kByParts[] = {
     "aten::neg",          "aten::sum",          "aten::mean",
     "aten::cumsum",       "aten::cat",          "aten::concat",
@@ -24,9 +24,11 @@ constexpr std::string_view kByParts[] = {
     "aten::unflatten",    "aten::unsqueeze",    "aten::view",
     "aten::zeros_like",   "aten::fft_fftshift", "aten::fft_ifftshift",
 };
-// Operators that add what both operands have of a part.
+// Operators that add or subtract operands part by part. A real operand has the
+// imaginary part 0.
 constexpr std::string_view kSums[] = {"aten::add", "aten::sub"};
-// Questions that the real part answers as well.
+// Queries that have the same answer for the real part as for the complex
+// tensor.
 constexpr std::string_view kQuestions[] = {
     "aten::size",          "aten::dim",           "aten::numel",
     "aten::len",           "prim::shape",         "prim::ndim",
@@ -51,7 +53,8 @@ Tensor PartOf(Machine& machine, const Value& value, int part) {
   const int last = x.rank() - 1;
   return ops::Squeeze(ops::SliceAxis(x, last, Dim(part), Dim(1)), {last});
 }
-// The value with the part of each tensor in it; of real ones the tensor, or 0.
+// Returns the value with one part of each complex tensor in it. Real tensors
+// and numbers stay as they are; if `adds`, their imaginary part is 0.
 Value WithPart(Machine& machine, const Value& value, int part, bool adds,
                int depth = 0) {
   if (value.is_complex())

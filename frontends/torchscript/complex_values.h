@@ -19,16 +19,16 @@
 
 namespace ember::torchscript {
 
-// Both parts of a complex tensor; the imaginary one of a real tensor or number
-// is absent.
+// Returns both parts of a complex tensor. For a real tensor or number the
+// imaginary part is absent.
 ops::ComplexParts PartsOf(Machine& machine, const Value& value);
 Value NewComplex(Machine& machine, const ops::ComplexParts& parts);
 
 // True if one of the arguments is a complex tensor, or a list with one.
 bool HasComplex(const std::vector<Argument>& arguments);
-// A call with complex tensors of an operator that does the same with both
-// parts (what moves elements, sums), by what `call` gives for real arguments,
-// or that asks for a shape. nullopt: it is no such operator.
+// Calls an operator with complex tensors, by `call`, which calls it with real
+// arguments. The operator must do the same with both parts (moves of elements,
+// sums), or be a query about the shape; for others the result is nullopt.
 std::optional<Value> CallOnComplex(
     Machine& machine, const std::string& name,
     const std::vector<Argument>& arguments,

@@ -9,7 +9,7 @@
 namespace ember::torchscript {
 namespace {
 
-// x times the transposed weight [out, in], plus bias.
+// Returns x times the transposed weight [out, in], plus bias.
 Tensor LinearOf(Call& c, const Tensor& x, const Tensor& weight,
                 const Tensor& bias) {
   if (!c.CheckRank("input", x, 1) || !c.CheckRank("weight", weight, 1, 2))
@@ -49,7 +49,7 @@ Tensor Outer(Call& c) {
   return ops::AlongAxis(a, 0, 2) * ops::AlongAxis(b, 1, 2);
 }
 
-// beta x + alpha a b.
+// Returns beta x + alpha a b, given the product a b.
 Tensor Accumulated(Call& c, const Tensor& product) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
@@ -124,7 +124,7 @@ Tensor TensorDot(Call& c) {
     if (left.find(label) == std::string::npos) result += label;
   return ops::Einsum(c.builder(), left + "," + right + "->" + result, {a, b});
 }
-// sum over i, j of a[…, i] w[o, i, j] b[…, j], plus bias.
+// Returns the sum over i, j of a[…, i] w[o, i, j] b[…, j], plus bias.
 Tensor Bilinear(Call& c) {
   const Tensor a = c.tensor("input1");
   const Tensor b = c.tensor("input2");
@@ -146,7 +146,7 @@ Tensor ChainMatMul(Call& c) {
   return y;
 }
 
-// softmax(q k^T scale + mask) v.
+// Returns softmax(q k^T scale + mask) v.
 Tensor Attention(Call& c) {
   Tensor query = c.tensor("query");
   Tensor key = c.tensor("key");

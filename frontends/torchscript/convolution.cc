@@ -146,7 +146,7 @@ Tensor Convolution(Call& c) {
   return c.flag("transposed") ? ConvolveTransposed(c, 0) : Convolve(c, 0);
 }
 
-// torchvision's deform_conv2d, for images in batches.
+// Imports torchvision's deform_conv2d, for images in batches.
 Tensor DeformConv2d(Call& c) {
   Layer layer;
   if (!ReadLayer(c, 4, layer)) return layer.x;

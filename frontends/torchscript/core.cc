@@ -273,7 +273,7 @@ Value SetItem(Call& c) {
   if (at) list->items[*at] = value;
   return self;
 }
-// Numbers and texts in their order; false where it is not known.
+// True if a is less than b, for texts or known numbers.
 bool IsBefore(const Value& a, const Value& b) {
   if (a.is(Kind::kString)) return a.text < b.text;
   return a.known_number() < b.known_number();
@@ -304,7 +304,7 @@ Value SortedList(Call& c) {
   if (!SortItems(c, items)) return {};
   return c.machine().NewList(std::move(items));
 }
-// Places of items that equal a value.
+// Returns the places of the items that equal a value.
 std::vector<size_t> PlacesOf(Call& c, const Value& value) {
   std::vector<size_t> places;
   const std::vector<Value>& items = c.value("self").list->items;
@@ -431,7 +431,7 @@ Value Contains(Call& c) {
   return any ? Value::Dynamic(Kind::kBool, any) : Value::Bool(false);
 }
 
-// Sums of numbers, "all", "any".
+// Returns the sum of a list of numbers.
 Value SumOfList(Call& c) {
   Value total = Value::Int(Dim(0));
   for (const Value& item : c.value("l").list->items) {
@@ -481,7 +481,7 @@ void SetKey(Dict& dict, const Value& key, const Value& value) {
   else if (dict.items.size() < kMaxItems)
     dict.items.emplace_back(key, value);
 }
-// A dict of (key, value) pairs has the last one of equal keys.
+// Makes a dict of (key, value) pairs. Among equal keys the last one counts.
 Value DictOfPairs(Call& c) {
   Value dict = c.machine().NewDict();
   for (const Value& pair : c.value("pairs").list->items) {
@@ -500,7 +500,8 @@ Value CopyDict(Call& c) {
     dict.dict->items = c.value("self").dict->items;
   return dict;
 }
-// The dict that a call changes, if it may.
+// Returns the dict that a call changes; null, with an error, if it must not be
+// changed here.
 Dict* ChangedDict(Call& c) {
   Dict* dict = c.value("self").dict;
   return c.machine().MayChange(dict->level, "dict") ? dict : nullptr;
@@ -520,7 +521,8 @@ Value SetDefault(Call& c) {
   SetKey(*dict, c.value("key"), c.value("default_value"));
   return c.value("default_value");
 }
-// Removes a key; its value, or the default one where there is no such key.
+// Removes a key and returns its value, or the default value if the key is not
+// there.
 Value PopKey(Call& c) {
   Dict* dict = ChangedDict(c);
   if (dict == nullptr) return {};
@@ -612,7 +614,8 @@ Value StartsWith(Call& c) {
 Value EndsWith(Call& c) {
   return Value::Bool(c.text("self").ends_with(c.text("suffix")));
 }
-// The place where a text begins within part of another; -1: it is not there.
+// Returns the place where a text begins within part of another; -1 if it is not
+// there.
 Value FindText(Call& c) {
   const std::string text = c.text("self");
   const auto size = static_cast<int64_t>(text.size());
@@ -630,7 +633,7 @@ Value FindText(Call& c) {
   return Value::Int(
       Dim(at == std::string::npos ? -1 : static_cast<int64_t>(at) + start));
 }
-// The shape that two shapes broadcast to.
+// Returns the shape that two shapes broadcast to.
 Value InferSize(Call& c) {
   const StatusOr<Shape> shape =
       graph::BroadcastShapes(c.dims("a"), c.dims("b"));
@@ -775,7 +778,7 @@ constexpr OperatorRow kRows[] = {
     {"prim::unchecked_unwrap_optional(any a)", Same},
     {"_unwrap_optional(any a)", Same},
     {"prim::unchecked_cast(any a)", Same},
-    // The function that was forked has run.
+    // A forked function has already run when its result is waited for.
     {"wait(any a)", Same},
     {"prim::isinstance(any a, str type)", IsInstance},
     {"prim::Print(any a=None, any b=None, any c=None, any d=None)", Nothing},

@@ -61,7 +61,7 @@ Tensor NewFull(Call& c) {
   const DType type = c.dtype("dtype", c.tensor("self").dtype());
   return Filled(c, c.scalar("fill_value", type), c.dims("size"));
 }
-// x.fill_(v), x.zero_().
+// Imports x.fill_(v). ZeroOf imports x.zero_().
 Tensor Fill(Call& c) {
   const Tensor x = c.tensor("self");
   return Filled(c, c.scalar("value", x.dtype()), x.shape());
@@ -70,7 +70,7 @@ Tensor ZeroOf(Call& c) {
   const Tensor x = c.tensor("self");
   return Filled(c, c.Number(0, x.dtype()), x.shape());
 }
-// x.copy_(y).
+// Imports x.copy_(y).
 Tensor CopyFrom(Call& c) {
   const Tensor x = c.tensor("self");
   return ops::Cast(c.tensor("src"), x.dtype());
@@ -215,7 +215,7 @@ Tensor NewTensor(Call& c) {
   return ops::Reshape(Concat(parts, 0), shape);
 }
 
-// x.to(…): returns an alias if nothing changes.
+// Imports x.to(…). It returns an alias if nothing changes.
 Value CastTo(Call& c, DType type) {
   const Tensor x = c.tensor("self");
   if (!c.ok() || x.dtype() == type) return c.value("self");
@@ -261,7 +261,7 @@ Value Meshgrid(Call& c) {
   return c.machine().NewList(std::move(grids));
 }
 
-// In evaluation dropout returns its input.
+// Imports dropout, which returns its input in evaluation.
 Value Dropout(Call& c) { return c.value("input"); }
 
 #define EMBER_TORCH_OPTIONS                          \

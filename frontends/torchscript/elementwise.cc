@@ -48,8 +48,9 @@ Tensor Multiply(Call& c) {
   return x.a * x.b;
 }
 
-// Returns Python's floor division. It divides what the remainder leaves of a
-// float, so that -7 // 0.7 is -11 for the f32 0.7, which is a little too small.
+// Returns Python's floor division. The remainder is subtracted from a float
+// before it is divided, so that -7 // 0.7 is -11: the f32 0.7 is a little less
+// than 0.7.
 Tensor FloorQuotient(Tensor a, Tensor b) {
   if (!a.is_float()) return ops::Binary(Opcode::kFloorDivide, a, b);
   const DType type = a.dtype();
@@ -121,7 +122,8 @@ Tensor Minimum(Call& c) {
   const Operands x = Promoted(c);
   return c.ok() ? ops::Minimum(x.a, x.b) : x.a;
 }
-// If one operand is NaN, returns the other one.
+// Returns the larger (or smaller) element of both operands. If one of them is
+// NaN, it returns the other one.
 Tensor ExtremeNumber(Call& c, bool is_largest) {
   const Operands x = Promoted(c);
   if (!c.ok()) return x.a;
@@ -330,7 +332,7 @@ Tensor Bitwise(Call& c) {
   return ops::Binary(opcode, x.a, x.b);
 }
 
-// The bounds may be numbers, tensors or None.
+// Imports clamp. The bounds may be numbers, tensors or None.
 Tensor Clamp(Call& c) {
   const DType type = ResultType(c, {"self", "min", "max"});
   Tensor x = c.scalar("self", type);
@@ -347,7 +349,8 @@ Tensor Where(Call& c) {
   return ops::Select(AsBool(condition), c.scalar("self", type),
                      c.scalar("other", type));
 }
-// If the mask is an input of the model, the input's type must be bool.
+// Returns a mask. If it is an input of the model, the input's type must be
+// bool.
 Tensor MaskOf(Call& c, std::string_view name) {
   const Tensor mask = c.tensor(name);
   if (c.ok() && mask.is_float()) {

@@ -71,12 +71,13 @@ Tensor PreluKernel(Call& c) {
   const Tensor x = c.tensor("self");
   return ops::Select(ops::Less(x, 0), x * c.tensor("weight"), x);
 }
-// Rows in which all scores are -infinity give zeros.
+// Returns the softmax, and zeros for rows in which all scores are -infinity.
 Tensor SafeSoftmax(Call& c) {
   const Tensor y = c.machine().Read(*Redirect(c, "aten::softmax").cell);
   return c.ok() ? ops::Select(ops::Equal(y, y), y, y.Like(0)) : y;
 }
-// The length of v over all axes but `dim`, which stay as 1; of -1 over all.
+// Returns the length of v over all axes except `dim`; they stay as 1. A `dim`
+// of -1 means over all axes.
 Tensor NormExcept(Call& c, const Tensor& v) {
   std::vector<int64_t> axes = AllAxes(v);
   const int64_t dim = c.integer("dim");

@@ -277,7 +277,8 @@ Value Interpreter::CallClosure(const Statement& definition,
                                const Frame& frame) {
   const Level level(*this);
   if (!level.ok()) return {};
-  // It sees the variables around it, and its own stay in it.
+  // The function sees the variables of the code around it, and its own
+  // variables are not visible outside.
   Frame inner = frame;
   inner.result = Value::None();
   inner.returned = false;

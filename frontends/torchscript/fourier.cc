@@ -66,7 +66,7 @@ Tensor Angle(Call& c) {
   const ComplexParts x = Parts(c, "self");
   return c.ok() ? ops::Binary(Opcode::kAtan2, x.imaginary, x.real) : x.real;
 }
-// 0, or pi of a negative number.
+// Returns the angles of real numbers: pi for negative ones, else 0.
 Tensor RealAngle(Call& c) {
   const Tensor x = AsFloat(c.tensor("self"));
   if (!c.ok()) return x;
@@ -81,7 +81,7 @@ Value Multiply(Call& c) {
   return Complex(c, a.real * b.real - a.imaginary * b.imaginary,
                  a.real * b.imaginary + a.imaginary * b.real);
 }
-// One operand is real, on either side.
+// Multiplies a complex tensor by a real one, or divides it by a real one.
 Value Scaled(Call& c, std::string_view complex, std::string_view real,
              bool divides) {
   const ComplexParts x = Parts(c, complex);
@@ -119,7 +119,8 @@ Value MatMul(Call& c) {
 
 // Transforms.
 enum class Norm : uint8_t { kNone, kRoot, kWhole };
-// The divisor of a transform of n points, by the name of a norm.
+// Returns the divisor of a transform of n points, by the name of a norm: 1, the
+// root of n, or n.
 Norm NormOf(Call& c, bool inverse) {
   const std::string name = c.has("norm") ? c.text("norm") : "backward";
   if (name == "ortho") return Norm::kRoot;
@@ -141,8 +142,9 @@ ComplexParts AsFloats(const ComplexParts& x) {
   return {AsFloat(x.real), x.imaginary};
 }
 enum class Kind : uint8_t { kComplex, kToHalf, kFromHalf };
-// Along several axes, of which the last one has half of a real signal's
-// spectrum. lengths: as many as axes.
+// Transforms x along several axes; `lengths` has one length for each. With
+// kToHalf and kFromHalf the last axis of the spectrum has only the half that a
+// real signal needs.
 ComplexParts Transformed(Call& c, ComplexParts x,
                          const std::vector<int64_t>& axes, const Shape& lengths,
                          Kind kind, bool inverse, Norm norm) {
@@ -168,8 +170,9 @@ ComplexParts Transformed(Call& c, ComplexParts x,
   }
   return Divided(c, x, points, norm);
 }
-// The axes and lengths that a call names: of one axis (n, dim) or of several
-// (s, dim); without any the last `standard` ones, or all.
+// The axes of a transform, and their lengths. A call names one axis (n, dim) or
+// several (s, dim). Without these arguments they are the last `standard` axes,
+// or all.
 struct Plan {
   std::vector<int64_t> axes;
   Shape lengths;
@@ -277,7 +280,7 @@ Value ComplexToComplex(Call& c) {
                                 Kind::kComplex, inverse, norm));
 }
 
-// Halves of axes change places.
+// Swaps the two halves of axes, as fftshift does, or as its inverse.
 Tensor ShiftedHalves(Call& c, bool inverse) {
   const Tensor x = c.tensor("self");
   const std::vector<int64_t> axes = c.axes("dim", x.rank());
@@ -296,7 +299,8 @@ Tensor ShiftedHalves(Call& c, bool inverse) {
 }
 Tensor Shift(Call& c) { return ShiftedHalves(c, false); }
 Tensor ShiftBack(Call& c) { return ShiftedHalves(c, true); }
-// The frequencies of the bins of a transform of n points, d apart.
+// Returns the frequencies of the bins of a transform of n points that are d
+// apart.
 Tensor Frequencies(Call& c, bool is_half) {
   const Dim n = c.dim("n");
   const double d = c.number("d");
@@ -321,7 +325,8 @@ struct ShortTime {
   int64_t points = 0, hop = 0;
   Tensor window;  // [points]
 };
-// The window in the middle of as many zeros as a frame has beyond it.
+// Reads the arguments of a short-time transform. A window that is shorter than
+// a frame is put in the middle of zeros. Returns nullopt after an error.
 std::optional<ShortTime> ReadShortTime(Call& c, DType type) {
   ShortTime frame;
   frame.points = c.integer("n_fft");
@@ -365,7 +370,7 @@ Value Stft(Call& c, bool is_centered, const std::string& mode) {
                        {"pad", machine.NewList({pad, pad})},
                        {"mode", Value::Text(Value::Kind::kString, mode)}});
   }
-  // [batch, frames, points].
+  // The frames have the shape [batch, frames, points].
   const Tensor frames = CallTensorRow(c, "aten::unfold",
                                       {{"self", machine.NewTensor(x)},
                                        {"dimension", Value::Int(Dim(1))},
@@ -383,7 +388,8 @@ Value Stft(Call& c, bool is_centered, const std::string& mode) {
   };
   if (!c.ok()) return {};
   const Value complex = Complex(c, arranged(y.real), arranged(y.imaginary));
-  // Archives of old versions have real results.
+  // Without return_complex, as in archives of old versions, the result is a
+  // real tensor whose last dim has both parts.
   const bool is_complex = c.has("return_complex") && c.flag("return_complex");
   if (is_complex || !c.ok()) return complex;
   return machine.NewTensor(machine.Read(*complex.cell));
@@ -393,7 +399,8 @@ Value StftCentered(Call& c) {
   return Stft(c, c.flag("center"), c.text("pad_mode"));
 }
 
-// Frames added up, divided by the sum of squares of what weighs them.
+// Inverts a short-time transform: adds up the overlapping frames, and divides
+// by the sum of the squares of their windows.
 Value Istft(Call& c) {
   ComplexParts x = Parts(c, "self");
   const bool is_complex = c.value("self").is_complex();
@@ -416,7 +423,7 @@ Value Istft(Call& c) {
   const Dim count = x.real.dim(2);
   const bool is_half =
       c.has("onesided") ? c.flag("onesided") : x.real.dim(1) != points;
-  // [batch, points, frames].
+  // The frames have the shape [batch, points, frames].
   const Norm norm = c.flag("normalized") ? Norm::kRoot : Norm::kWhole;
   const Tensor frames = Transformed(c, x, {1}, {points},
                                     is_half ? Kind::kFromHalf : Kind::kComplex,
@@ -444,7 +451,7 @@ Value Istft(Call& c) {
   if (c.has("length")) size = c.dim("length");
   Tensor y = cut(sum);
   Tensor weights = cut(squares);
-  // Zeros behind the last frame.
+  // Behind the last frame the sums and the weights are 0, and so is the result.
   weights = ops::Select(ops::Equal(weights, 0), weights.Like(1), weights);
   y = y / weights;
   return c.machine().NewTensor(is_batched ? y : ops::Squeeze(y, {0}));

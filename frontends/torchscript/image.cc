@@ -172,7 +172,7 @@ Tensor UpsampleAntialiased(Call& c) {
   return Resize(c, x, spec, *target);
 }
 
-// [.., C r², H, W] → [.., C, H r, W r].
+// Moves channels [.., C r², H, W] into blocks of pixels, [.., C, H r, W r].
 Tensor PixelShuffle(Call& c) {
   const Tensor x = c.tensor("self");
   const int64_t r = c.integer("upscale_factor");

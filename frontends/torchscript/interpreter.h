@@ -51,10 +51,11 @@ class Interpreter {
 
   Value CallMethod(Object& object, std::string_view name,
                    std::vector<Value> arguments);
-  // The first operator that the table does not have; empty if there is none.
-  const std::string& unknown() const { return caller_.unknown(); }
-  // The message of the exception that the code raised; nullopt if it raised
+  // Returns the first operator that the table does not have; empty if there is
   // none.
+  const std::string& unknown() const { return caller_.unknown(); }
+  // Returns the message of the exception that the code raised; nullopt if it
+  // raised none.
   const std::optional<std::string>& raised() const { return raised_; }
   // Returns the default of a parameter that is not given.
   Value Standard(const Expression& expression);

@@ -133,8 +133,8 @@ class Interpreter::Loop {
     }
   }
 
-  // True for values that no graph has: an iteration may only leave such a one
-  // as it was.
+  // True for values that no graph has. An iteration must leave such a value as
+  // it was.
   static bool IsInvariant(const Value& value) {
     return !value.is_tensor() && !value.is_number() && !value.is_sequence() &&
            !value.is(Kind::kConflict);

@@ -1,4 +1,4 @@
-// Losses, which some models give beside their results.
+// Losses, which some models return in addition to their results.
 #include <cmath>
 
 #include "frontends/torchscript/operator_table.h"
@@ -7,7 +7,8 @@
 namespace ember::torchscript {
 namespace {
 
-// The losses of all elements as they are, their mean, or their sum.
+// Returns the losses of all elements as they are, their mean, or their sum, as
+// the argument `reduction` says.
 Tensor Reduced(Call& c, const Tensor& losses) {
   const int64_t reduction = c.integer("reduction");
   if (!c.ok() || reduction == 0) return losses;
@@ -15,7 +16,7 @@ Tensor Reduced(Call& c, const Tensor& losses) {
   return ops::Reduce(losses, "sum", AllAxes(losses), false);
 }
 
-// Two operands in one type of floats.
+// Two operands in the same float type.
 struct Pair {
   Tensor x, y;
 };
@@ -34,8 +35,8 @@ Tensor AbsoluteError(Call& c) {
   const Pair p = Floats(c, "self", "target");
   return c.ok() ? Reduced(c, ops::Absolute(p.x - p.y)) : p.x;
 }
-// A parabola within `width` of 0, a line beyond; times 1 / width for "smooth"
-// ones.
+// Returns a loss that is a parabola for distances below `width` (the argument
+// `parameter`) and a line beyond. is_smooth: it is divided by the width.
 Tensor Rounded(Call& c, std::string_view parameter, bool is_smooth) {
   const Pair p = Floats(c, "self", "target");
   const double width = c.number(parameter);
@@ -56,7 +57,7 @@ Tensor Weighted(Call& c, const Tensor& loss) {
 Tensor BinaryCrossEntropy(Call& c) {
   const Pair p = Floats(c, "self", "target");
   if (!c.ok()) return p.x;
-  // Logarithms from -100 on.
+  // Logarithms are at least -100.
   const Tensor yes = ops::Maximum(ops::Log(p.x), -100);
   const Tensor no = ops::Maximum(ops::Log1p(-p.x), -100);
   return Reduced(c, Weighted(c, (p.y - 1.0) * no - p.y * yes));
@@ -64,7 +65,7 @@ Tensor BinaryCrossEntropy(Call& c) {
 Tensor BinaryCrossEntropyOfLogits(Call& c) {
   const Pair p = Floats(c, "self", "target");
   if (!c.ok()) return p.x;
-  // log(1 + exp(-x)), without overflow.
+  // tail = log(1 + exp(-x)), without overflow.
   Tensor tail = ops::Softplus(-p.x);
   if (c.has("pos_weight")) {
     tail = tail * ((c.scalar("pos_weight", p.x.dtype()) - 1.0) * p.y + 1.0);
@@ -153,12 +154,12 @@ Tensor TripletMargin(Call& c) {
       c, ops::Relu(distance(anchor, near) - apart + c.number("margin")));
 }
 
-// Losses of classes. x [N, C, …] or [C] of logarithms of probabilities, with
-// the classes [N, …].
+// Operands of losses of classes: x [N, C, …] or [C] has logarithms of
+// probabilities, and `target` [N, …] has the classes.
 struct Classes {
   int axis = 0;
   Tensor x, target;
-  Tensor weight;  // of each element, 0 of those that are ignored
+  Tensor weight;  // One per element; 0 if it is ignored.
 };
 bool ReadClasses(Call& c, const Tensor& x, Classes& classes) {
   classes.x = x;
@@ -178,7 +179,8 @@ bool ReadClasses(Call& c, const Tensor& x, Classes& classes) {
   }
   return c.ok();
 }
-// The sum over what counts, by its weights where the mean is asked for.
+// Returns the losses as they are, their sum, or their sum divided by the sum of
+// the weights, as the argument `reduction` says.
 Tensor ReducedClasses(Call& c, const Tensor& losses, const Tensor& weight) {
   const int64_t reduction = c.integer("reduction");
   if (!c.ok() || reduction == 0) return losses;

@@ -9,7 +9,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Largest chain of views of views, each of which is read through the next.
+// Largest length of a chain of views of views, each of which is read through
+// the next.
 constexpr int kMaxViews = 200;
 
 std::string DescribeTensor(const Tensor& tensor) {
@@ -252,7 +253,8 @@ Tensor Machine::Read(Cell& cell) {
     const auto load = std::exchange(cell.load, nullptr);
     cell.value = load();
   }
-  // Views are updated in order from the one that is up to date.
+  // Views that are out of date are updated in order, beginning with the one
+  // whose base is up to date.
   std::vector<Cell*> stale;
   Cell* at = &cell;
   for (; at->base != nullptr && at->stamp != at->root->stamp; at = at->base)
@@ -272,8 +274,9 @@ Tensor Machine::Read(Cell& cell) {
 }
 
 void Machine::NoteCell(Cell& root) {
-  // A later stamp is that of a tensor that the code itself has made, which ends
-  // with it, or of one that is noted.
+  // A root with a stamp after the journal's start needs no note: either the
+  // journal's own code made the tensor, which ends with that code, or the
+  // tensor is noted already.
   for (Journal* journal : journals_)
     if (root.stamp <= journal->start)
       journal->cells.emplace(&root, std::pair(root.value, root.stamp));
@@ -292,7 +295,9 @@ void Machine::Write(Cell& cell, Tensor value) {
     at = at->base;
   }
   if (!ok()) return;
-  Read(*at);  // loads it, so that the journal can restore it
+  // Reading the cell computes a value that was not loaded yet, so that the
+  // journal records it.
+  Read(*at);
   NoteCell(*at);
   at->value = value;
   at->stamp = ++stamps_;
@@ -301,7 +306,8 @@ void Machine::Write(Cell& cell, Tensor value) {
 void Machine::SetAttribute(Object& object, const std::string& name,
                            Value value) {
   const auto found = object.attributes.find(name);
-  // An object that a region has made ends with it.
+  // An object ends with the region that made it, so only the journals of
+  // regions within that one record its attributes.
   for (size_t i = object.level; i < journals_.size(); ++i) {
     journals_[i]->attributes.emplace(std::pair(&object, name),
                                      found == object.attributes.end()
@@ -326,7 +332,8 @@ Journal Machine::TakeBack(const Journal& journal) {
   for (const auto& [cell, before] : journal.cells) {
     last.cells.emplace(cell, std::pair(cell->value, cell->stamp));
     cell->value = before.first;
-    // The stamp is new, as views may have been read meanwhile.
+    // The cell gets a new stamp, because views may have been read since the
+    // write.
     cell->stamp = ++stamps_;
   }
   for (const auto& [key, before] : journal.attributes) {

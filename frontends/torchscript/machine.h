@@ -41,7 +41,7 @@ struct Journal {
 // the items that it visits.
 inline constexpr int kMaxListDepth = 32;
 
-// The strides of a row-major tensor.
+// Returns the strides of a row-major tensor.
 Shape RowMajorStrides(const Shape& shape);
 
 class Machine {
@@ -50,8 +50,8 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  // The graph into which operators are built now, and the graph around all
-  // regions.
+  // Return the graph into which operators are built now, and the graph around
+  // all regions.
   graph::GraphBuilder& builder() { return *builders_.back(); }
   graph::GraphBuilder& outermost() { return *builders_.front(); }
   bool ok() { return status_.ok() && builder().status().ok(); }
@@ -71,11 +71,12 @@ class Machine {
   Value NewTensor(Tensor tensor);
   Value NewStored(std::function<Tensor()> load);
   Value NewQuantized(Tensor integers, Quantization quantization);
-  // Complex numbers, of which the last dim of `parts` has two parts.
+  // Returns a tensor of complex numbers. The last dim of `parts` has their real
+  // and imaginary parts.
   Value NewComplex(Tensor parts);
   Value NewView(Cell& base, Shape strides, std::function<Tensor(Tensor)> read,
                 std::function<Tensor(Tensor, Tensor)> write);
-  // In memory (Cell::strides).
+  // Returns the strides of the tensor in memory (Cell::strides).
   Shape StridesOf(Cell& cell);
   // True if the tensor's elements lie in memory row by row.
   bool IsRowMajor(Cell& cell);
@@ -106,7 +107,7 @@ class Machine {
   // constant.
   Value ToNumber(Value::Kind kind, const Tensor& scalar);
 
-  // Push: from here on writes are recorded in the journal, until it is popped.
+  // After Push writes are recorded in the journal, until Pop removes it.
   void Push(Journal& journal) {
     journal.start = stamps_;
     journals_.push_back(&journal);
@@ -120,8 +121,9 @@ class Machine {
   void Want(const Tensor& tensor, DType dtype);
   const std::map<std::string, DType>& wanted() const { return wanted_; }
 
-  // Sequences of several lengths ("nested tensors") are one tensor, with a mask
-  // of the elements behind their ends; absent: the tensor is none.
+  // A nested tensor holds sequences of several lengths in one tensor, with a
+  // mask that is true for the elements behind their ends. HiddenIn returns the
+  // mask; absent if the tensor is not nested.
   Tensor HiddenIn(const Tensor& tensor) const;
   void SetHiddenIn(const Tensor& tensor, const Tensor& hidden);
 

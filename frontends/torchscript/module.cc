@@ -224,8 +224,8 @@ class ModuleLoader {
                            " makes, which is not supported");
   }
 
-  // Notes what the integers of a tensor of `rank` dims stand for:
-  // (torch.per_tensor_affine, scale, zero point) or
+  // Records the quantization of a tensor of `rank` dims, which the call states
+  // as (torch.per_tensor_affine, scale, zero point) or
   // (torch.per_channel_affine, scales, zero points, axis).
   Status Quantize(const PickleValue& call, const std::string& path, int rank,
                   Cell& cell) {

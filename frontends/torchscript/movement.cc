@@ -14,13 +14,15 @@ namespace {
 
 Value Alias(Call& c) { return c.value("self"); }
 Tensor Copy(Call& c) { return c.tensor("self"); }
-// PyTorch's number of a format with channels last, in images or in volumes.
+// True if the argument memory_format is one of PyTorch's two formats with
+// channels last, for images or for volumes.
 bool IsChannelsLast(Call& c) {
   const Value& format = c.value("memory_format");
   if (!format.is_known_number()) return false;
   return format.known_number() == 2 || format.known_number() == 3;
 }
-// The tensor itself where it lies in memory as is asked for, else a copy.
+// Returns the tensor itself if it lies in memory as the call requests, else a
+// copy.
 Value Contiguous(Call& c) {
   const Value& self = c.value("self");
   const Tensor x = c.tensor("self");
@@ -46,7 +48,8 @@ Value StrideOfDim(Call& c) {
   const Shape strides = c.machine().StridesOf(*c.value("self").cell);
   return Value::Int(strides[static_cast<size_t>(axis)]);
 }
-// Elements at offset + sum of index * stride, of those of a row-major tensor.
+// Returns elements of a row-major tensor: that at `index` is at offset + sum of
+// index * stride.
 Tensor AsStrided(Call& c) {
   const Tensor x = c.tensor("self");
   const Shape size = c.dims("size");
@@ -186,7 +189,8 @@ Value AtLeast(Call& c, size_t rank) {
 }
 Value AtLeast1(Call& c) { return AtLeast(c, 1); }
 Value AtLeast2(Call& c) { return AtLeast(c, 2); }
-// The new dims of a matrix are behind it, that of a vector around it.
+// Returns x with at least 3 dims. A new dim of a matrix is behind its own, and
+// those of a vector are around it.
 Value AtLeast3(Call& c) {
   Shape shape = c.tensor("self").shape();
   if (shape.size() < 2) shape.insert(shape.begin(), Dim(1));
@@ -449,7 +453,7 @@ Value TensorSplit(Call& c) {
   return SplitInto(c, axis, sizes);
 }
 
-// Parts between these places of an axis, which may lie beyond its ends.
+// Splits an axis at these places, which may lie beyond its ends.
 Value SplitAt(Call& c, int axis, const Shape& places) {
   const Dim extent = c.tensor("self").dim(axis);
   std::vector<Value> parts;
@@ -469,7 +473,8 @@ Value TensorSplitAt(Call& c) {
   if (!c.CheckRank("self", x, 1)) return {};
   return SplitAt(c, c.axis("dim", x.rank()), c.dims("indices"));
 }
-// The tensor has one number without dims, or places.
+// Splits by a tensor: one number without dims is the number of parts, a vector
+// has the places.
 Value TensorSplitBy(Call& c) {
   const Tensor places = c.Indices("tensor_indices_or_sections");
   const Tensor x = c.tensor("self");
@@ -486,7 +491,8 @@ Value TensorSplitBy(Call& c) {
       "importing");
   return {};
 }
-// numpy's names: along the columns, the rows, the third axis.
+// Splits along an axis, for the operators with numpy's names (hsplit, vsplit,
+// dsplit). `by` is a list of places, or the number of parts.
 Value SplitAlong(Call& c, int axis) {
   const Value& by = c.value("by");
   const bool is_list = by.is_sequence();

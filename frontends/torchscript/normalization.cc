@@ -17,8 +17,8 @@ Tensor Channels(const Tensor& vector, const Tensor& like, int rank) {
   return ops::AlongAxis(ops::Cast(vector, like.dtype()), 1, rank);
 }
 
-// (x - mean) / sqrt(variance + epsilon), with the statistics of x over the
-// axes.
+// Returns (x - mean) / sqrt(variance + epsilon), with the statistics of x over
+// the axes.
 Tensor Standardized(const Tensor& x, const std::vector<int64_t>& axes,
                     double epsilon) {
   const Tensor mean = ops::CorrectedMean(x, axes);
@@ -143,7 +143,8 @@ Tensor RmsNorm(Call& c) {
   return ops::Cast(y, x.dtype());
 }
 
-// Product of both operands along an axis, each divided by its norm.
+// Returns the sum of the products of both operands along an axis, each divided
+// by its norm.
 Tensor CosineSimilarity(Call& c) {
   const DType type = FloatResultType(c, {"x1", "x2"});
   const Tensor a = c.scalar("x1", type);

@@ -25,7 +25,7 @@ Pair Scalars(Call& c, Kind kind) {
           ops::Cast(c.machine().ToScalar(c.value("b")), dtype)};
 }
 
-// An operation of two numbers. It is computed on known floats, on ints that are
+// Computes an operation of two numbers: on known floats, on ints that are
 // expressions, or at run time.
 template <typename OnFloats, typename OnDims, typename OnTensors>
 Value Arithmetic(Call& c, OnFloats on_floats, OnDims on_dims,
@@ -70,7 +70,7 @@ bool CheckDivisor(Call& c) {
   return false;
 }
 
-// True division of numbers.
+// Divides numbers; the result is a float.
 Value Divide(Call& c) {
   const Value& a = c.value("a");
   const Value& b = c.value("b");
@@ -287,7 +287,7 @@ Value XorOf(Call& c) {
   return Bitwise(c, Opcode::kXor, [](int64_t a, int64_t b) { return a ^ b; });
 }
 
-// A function of one number; `to_int`: its result is an int.
+// Computes a function of one number. to_int: its result is an int.
 template <typename OnFloat, typename OnTensor>
 Value Function(Call& c, bool to_int, OnFloat on_float, OnTensor on_tensor) {
   const Value& a = c.value("a");

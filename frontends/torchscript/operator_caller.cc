@@ -77,8 +77,8 @@ Value OperatorCaller::Call(const std::string& name,
   return {};
 }
 
-// op(…, out=y): what op gives, which y then holds in its own type. Its shape
-// becomes the result's, as PyTorch resizes it.
+// Calls op(…, out=y): writes the result of op to y, in y's type. The shape of y
+// becomes the result's, as in PyTorch.
 Value OperatorCaller::CallInto(const std::string& name,
                                std::vector<Argument> arguments,
                                const std::string& origin) {

@@ -36,7 +36,8 @@ class OperatorCaller {
   // graph.
   Value Call(const std::string& name, const std::vector<Argument>& arguments,
              const std::string& origin);
-  // The first operator that the table does not have; empty if there is none.
+  // Returns the first operator that the table does not have; empty if there is
+  // none.
   const std::string& unknown() const { return unknown_; }
 
  private:

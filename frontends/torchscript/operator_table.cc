@@ -174,7 +174,8 @@ std::optional<std::vector<Value>> BindArguments(
 
 namespace {
 
-// Calls the first row that takes what `arguments_of` gives for its schema.
+// Calls the first supported row of a name that accepts its arguments.
+// `arguments_of` returns the arguments for the schema of a row.
 template <typename ArgumentsOf>
 Value CallFirst(Call& c, std::string_view name, ArgumentsOf arguments_of) {
   if (!c.ok()) return {};

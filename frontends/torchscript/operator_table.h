@@ -1,9 +1,10 @@
 // The operators of TorchScript that models may use: one row per overload, as
-// PyTorch writes schemas, with the function that builds it or the reason why
-// not. Where several rows have one name, the first whose parameters take what
-// is given is meant. "Operand" is a tensor or a number, "Number" no tensor,
-// "Complex" a tensor of complex numbers, which no other parameter takes. A
-// name that ends in '_' is its row without it, and writes to the first operand.
+// PyTorch writes schemas, with the function that builds it or the reason why it
+// is not supported. If several rows have the same name, the first one that
+// accepts the arguments is used. The type "Operand" means a tensor or a number,
+// "Number" a number only, and "Complex" a tensor of complex numbers, which no
+// other type accepts. A name that ends in '_' uses the row without the '_', and
+// writes the result to the first operand.
 //
 // docs/torchscript-coverage.md is generated from this table.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_
@@ -87,14 +88,15 @@ struct Argument {
 std::optional<std::vector<Value>> BindArguments(
     const Schema& schema, const std::vector<Argument>& arguments);
 
-// What the first row of this name that takes the arguments gives; an error
-// where there is none. Operators that are made of others call them so.
+// Calls the first row of this name that accepts the arguments; fails if there
+// is none. Operators that are composed of other operators use it.
 Value CallRow(Call& c, std::string_view name,
               const std::vector<Argument>& arguments);
-// The same of rows with a tensor as their result.
+// Like CallRow, for rows whose result is a tensor.
 Tensor CallTensorRow(Call& c, std::string_view name,
                      const std::vector<Argument>& arguments);
-// The same with the parameters of this call that the row has, and these others.
+// Calls a row of this name with those arguments of this call that the row has
+// parameters for, and with `others`.
 Value Redirect(Call& c, std::string_view name,
                const std::vector<Argument>& others = {});
 

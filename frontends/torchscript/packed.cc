@@ -19,8 +19,8 @@ Value NewPacked(Call& c, std::vector<Value> state) {
   return made;
 }
 
-// Returns the parts that an object was made of, at least so many; null after an
-// error.
+// Returns the parts that an object was made of, of which there must be at least
+// `least`; null after an error.
 const std::vector<Value>* StateOf(Call& c, std::string_view name,
                                   size_t least) {
   const Value& value = c.value(name);
@@ -67,7 +67,7 @@ std::optional<std::vector<int64_t>> IntegersOf(Call& c, const Value& value) {
   return numbers;
 }
 
-// Takes the next `count` numbers.
+// Returns the next `count` numbers; nullopt if there are not so many.
 std::optional<std::vector<int64_t>> Take(const std::vector<int64_t>& numbers,
                                          size_t& next, size_t count) {
   if (numbers.size() - next < count) return std::nullopt;
@@ -77,8 +77,8 @@ std::optional<std::vector<int64_t>> Take(const std::vector<int64_t>& numbers,
                               begin + static_cast<std::ptrdiff_t>(count));
 }
 
-// (spatial rank, stride…, padding…, dilation…, output_padding…, groups,
-// transposed), as quantized convolutions list their numbers.
+// Reads the numbers of a quantized convolution: spatial rank, stride…,
+// padding…, dilation…, output_padding…, groups, transposed.
 bool ReadNumbers(const std::vector<int64_t>& numbers,
                  PackedConvolution& layer) {
   if (numbers.empty() || numbers[0] < 1 || numbers[0] > 3) return false;
@@ -97,7 +97,8 @@ bool ReadNumbers(const std::vector<int64_t>& numbers,
   return true;
 }
 
-// ("2", [numbers, weight], [bias]) or (3, numbers, [None, weight, bias]).
+// Reads a quantized convolution: ("2", [numbers, weight], [bias]) or (3,
+// numbers, [None, weight, bias]).
 bool ReadQuantized(Call& c, const std::vector<Value>& state,
                    PackedConvolution& layer) {
   if (state.size() != 3 || !state[1].is_sequence() || !state[2].is_sequence())
@@ -114,8 +115,8 @@ bool ReadQuantized(Call& c, const std::vector<Value>& state,
   return true;
 }
 
-// (weight, bias, stride, padding, [output_padding,] dilation, groups, least,
-// most), as a mobile build packs.
+// Reads a convolution that a mobile build has packed: (weight, bias, stride,
+// padding, [output_padding,] dilation, groups, least, most).
 bool ReadMobile(Call& c, const std::vector<Value>& state,
                 PackedConvolution& layer) {
   if (state.size() != 8 && state.size() != 9) return false;

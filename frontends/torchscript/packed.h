@@ -48,7 +48,8 @@ std::optional<PackedConvolution> ReadPackedConvolution(Call& c,
   "int[] output_padding, int[] dilation, int groups, "          \
   "Scalar? output_min=None, Scalar? output_max=None)"
 
-// Operators that pack, and that give a layer's weight and bias.
+// Operators that pack a layer, and operators that return a layer's weight and
+// bias.
 Value PackLinear(Call& c);
 Value PackConvolution(Call& c);
 Value PackTransposedConvolution(Call& c);

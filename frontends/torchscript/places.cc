@@ -13,8 +13,8 @@ Tensor Flat(const Tensor& x) {
   return ops::Reshape(x, {graph::ElementCount(x.shape())});
 }
 
-// For each of `count` places, in how many of the ascending `ends` it is not
-// before the end, [count] of i64.
+// Counts, for each place from 0 to count - 1, the elements of `ends` that are
+// not above it. The result is i64[count].
 Tensor CountPassed(Call& c, const Tensor& ends, const Dim& count) {
   const Tensor place =
       ops::AlongAxis(IotaVector(c.builder(), count, DType::kI64), 0, 2);
@@ -22,7 +22,8 @@ Tensor CountPassed(Call& c, const Tensor& ends, const Dim& count) {
   return ops::Reduce(ops::Cast(passed, DType::kI64), "sum", {1}, false);
 }
 
-// Sums, means or maxima of rows of a table, over the indices of each bag.
+// Reduces rows of a table to their sum, mean or maximum, over the indices of
+// each bag.
 Value EmbeddingBag(Call& c) {
   const Tensor table = c.tensor("weight");
   const Tensor indices = c.Indices("indices");
@@ -72,7 +73,7 @@ Value EmbeddingBag(Call& c) {
               {ops::Broadcast(wide.Like(0), {bags}), target, counts},
               {{"update", std::string("add")}}),
         {1});
-    // Bags without elements are 0.
+    // The result of a bag without elements is 0.
     y = is_maximum ? ops::Select(ops::Equal(sizes, 0), y.Like(0), y)
                    : y / ops::Maximum(sizes, 1);
   }
@@ -83,8 +84,8 @@ Value EmbeddingBag(Call& c) {
       {c.machine().NewTensor(ops::Cast(y, type)), other, other, other});
 }
 
-// Returns the slice that each one of the result is, where slice i is repeated
-// as often as element i says.
+// Returns the source of each slice of a result in which slice i occurs
+// repeats[i] times.
 Tensor RepeatedPlaces(Call& c, const Tensor& repeats) {
   const Tensor ends = ops::InclusiveScan(repeats, 0, Opcode::kAdd, 0);
   Dim total(0);
@@ -115,7 +116,8 @@ Tensor RepeatIndices(Call& c) {
   return RepeatedPlaces(c, repeats);
 }
 
-// The next element of the source wherever the mask is true.
+// Replaces the elements where the mask is true by the elements of the source,
+// in order.
 Tensor MaskedScatter(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor source = Flat(ops::Cast(c.tensor("source"), x.dtype()));
@@ -154,7 +156,8 @@ Tensor TensorIsIn(Call& c) { return IsIn(c, "elements", "test_elements"); }
 Tensor TensorIsNumber(Call& c) { return IsIn(c, "elements", "test_element"); }
 Tensor NumberIsIn(Call& c) { return IsIn(c, "element", "test_elements"); }
 
-// x with elements of its flat form replaced, or added to.
+// Returns x with the elements at row-major indices replaced by those of the
+// source, or with these added.
 Tensor Put(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor index = Flat(c.Indices("index"));
@@ -170,7 +173,7 @@ Tensor Put(Call& c) {
       x.shape());
 }
 
-// The places (row, column) of a triangle of a matrix of known size.
+// Returns the places (row, column) of a triangle of a matrix of known size.
 Tensor TriangleIndices(Call& c, bool is_upper) {
   const int64_t rows = c.integer("row");
   const int64_t columns = c.integer("col");
@@ -198,8 +201,8 @@ Tensor TriangleIndices(Call& c, bool is_upper) {
 Tensor LowerIndices(Call& c) { return TriangleIndices(c, false); }
 Tensor UpperIndices(Call& c) { return TriangleIndices(c, true); }
 
-// The elements of a vector that differ from the one before them, for each
-// element the number of its run, and how long runs are.
+// The runs of equal elements in a vector: the value of each run, for each
+// element the number of its run, and the length of each run.
 struct Runs {
   Tensor values, numbers, lengths;
 };
@@ -245,7 +248,8 @@ Value UniqueConsecutive(Call& c) {
   if (!runs) return {};
   return RunResults(c, *runs, ops::Reshape(runs->numbers, x.shape()));
 }
-// The elements that there are, in ascending order.
+// Returns the different elements in ascending order, for each element of the
+// operand the place of its value among them, and how often each value occurs.
 Value Unique(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return {};
@@ -270,7 +274,8 @@ Value UniqueWithoutCounts(Call& c) {
   if (!c.ok()) return {};
   return c.machine().NewTuple({all.list->items[0], all.list->items[1]});
 }
-// How often each number from 0 on is there.
+// Counts how often each number from 0 on occurs, or adds up the weights of its
+// occurrences.
 Tensor BinCount(Call& c) {
   const Tensor x = c.Indices("self");
   const Dim least = c.dim("minlength");

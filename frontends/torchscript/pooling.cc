@@ -78,8 +78,8 @@ Tensor AveragePool1(Call& c) {
                           c.flag("count_include_pad"));
 }
 
-// Pools an axis to `out` elements; element i is that of [floor(i in / out),
-// ceil((i + 1) in / out)).
+// Pools an axis of extent `in` to `out` elements. Element i pools the elements
+// [floor(i in / out), ceil((i + 1) in / out)).
 Tensor AdaptAxis(Call& c, const Tensor& x, int axis, int64_t out,
                  bool is_mean) {
   const std::optional<int64_t> in = x.dim(axis).AsConstant();
@@ -180,8 +180,8 @@ Value AdaptiveMaxPool(Call& c) {
                    "the indices of adaptive_max_pool, which are not "
                    "supported")});
 }
-// The place of the largest element of each window, counted row by row in the
-// whole image without its padding.
+// Returns the place of the largest element of each window, counted row by row
+// in the whole image without its padding.
 Tensor PlacesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
                        int first) {
   const double lowest = -std::numeric_limits<double>::infinity();
@@ -192,7 +192,8 @@ Tensor PlacesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
     low[static_cast<size_t>(first) + i] = window.low[i];
     high[static_cast<size_t>(first) + i] = window.high[i];
   }
-  // Each axis becomes two: the window, and the place in it.
+  // Each axis becomes two: the number of the window, and the place in the
+  // window.
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
   Tensor y = ops::Pad(wide, low, high, "constant", wide.Like(lowest));
 
@@ -264,7 +265,8 @@ Value MaxPoolWithIndices(Call& c) {
        c.machine().NewTensor(PlacesOfLargest(c, x, window, first))});
 }
 
-// Elements at the places that indices say, zeros elsewhere.
+// Puts the elements at the places that the indices say; the other elements are
+// 0.
 template <size_t count>
 Tensor MaxUnpool(Call& c) {
   const Tensor x = c.tensor("self");

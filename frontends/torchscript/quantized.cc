@@ -23,8 +23,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// The integers of a quantized operand, less the zero point, as i32, and what
-// they are multiplied by.
+// The integers of a quantized operand minus the zero point, as i32, and its
+// quantization, whose scale they are multiplied by.
 struct Integers {
   Tensor centered;
   Quantization quantization;
@@ -48,15 +48,15 @@ std::optional<Integers> ReadIntegers(Call& c, const Value& value,
   return integers;
 }
 
-// The scale and zero point that a call asks of its result.
+// Returns the scale and zero point that a call requests for its result.
 Quantization Asked(Call& c, std::string_view scale = "output_scale",
                    std::string_view zero_point = "output_zero_point") {
   return {.scale = c.scalar(scale, DType::kF32),
           .zero_point = c.scalar(zero_point, DType::kI32)};
 }
 
-// A layer of integers: the accumulated sums and what they are multiplied by,
-// which broadcast.
+// The result of a layer that computes with integers: the sums, and the scale
+// that they are multiplied by. Scale and bias broadcast.
 struct Sums {
   Tensor sums;   // i32
   Tensor scale;  // f32
@@ -142,8 +142,8 @@ Value Linear(Call& c) {
   return layer ? Requantized(c, *layer, x->dtype, has_relu) : Value();
 }
 
-// The scale and zero point of u8, or of its lower half, for the range of a
-// tensor's elements and 0.
+// Returns the scale and zero point with which the numbers of u8 cover the range
+// of a tensor's elements and 0. is_half: only the numbers 0 to 127 are used.
 Quantization RangeOf(Call& c, const Tensor& x, bool is_half) {
   const double most = is_half ? 127 : 255;
   const Tensor low =
@@ -154,7 +154,8 @@ Quantization RangeOf(Call& c, const Tensor& x, bool is_half) {
                 DType::kF64);
   Tensor scale = (high - low) / most;
   scale = ops::Select(ops::LessEqual(scale, 1e-38), scale.Like(0.1), scale);
-  // From the end that it is rounded less at.
+  // The zero point is computed from the end of the range where it has the
+  // smaller rounding error.
   const Tensor from_low = -low / scale;
   const Tensor from_high = most - high / scale;
   const Tensor error_low = ops::Absolute(low / scale);
@@ -168,7 +169,8 @@ Quantization RangeOf(Call& c, const Tensor& x, bool is_half) {
 }
 Value FloatLinear(Call& c, const PackedLinear& packed, bool has_relu) {
   Machine& machine = c.machine();
-  // Weights that were made f16 are f32 again.
+  // Weights that are not quantized are rounded to f16 and converted back to
+  // f32.
   const Tensor weight = ops::Cast(
       ops::Cast(machine.ToTensor(packed.weight), DType::kF16), DType::kF32);
   Tensor y = CallTensorRow(c, "aten::linear",
@@ -196,8 +198,8 @@ Value DynamicLinear(Call& c) {
   return c.machine().NewTensor(has_relu ? ops::Relu(y) : y);
 }
 
-// Results of real numbers, in the type of the first operand and as the call
-// asks.
+// Returns real numbers as a quantized tensor with the given quantization, in
+// the integer type of `like`.
 Value Rounded(Call& c, const Tensor& y, const Value& like,
               const Quantization& quantization) {
   if (!c.ok()) return {};
@@ -219,14 +221,15 @@ Value Combined(Call& c) {
   if (has_relu) y = ops::Relu(y);
   return Rounded(c, y, c.value("qa"), Asked(c, "scale", "zero_point"));
 }
-// Bounds of a type's integers.
+// Return the bounds of a type's integers.
 double LeastOf(DType type) {
   return type == DType::kI8 ? -128 : type == DType::kI32 ? -2147483648.0 : 0;
 }
 double MostOf(DType type) {
   return type == DType::kI8 ? 127 : type == DType::kI32 ? 2147483647.0 : 255;
 }
-// A number added moves the zero point, as far as the integers' range allows.
+// Adds a number to a quantized tensor by moving the zero point. If the zero
+// point would leave the integers' range, the scale changes, too.
 template <bool has_relu>
 Value AddedNumber(Call& c) {
   const Value& qa = c.value("qa");
@@ -299,7 +302,8 @@ Value Joined(Call& c) {
   return Rounded(c, y, given[0], quantization);
 }
 
-// An operator of real numbers between two roundings.
+// Runs an operator on the real numbers of a quantized input, and quantizes its
+// result.
 Value Through(Call& c, std::string_view op, std::string_view parameter,
               std::string_view input, std::vector<Argument> others,
               const Quantization& quantization) {
@@ -360,7 +364,7 @@ Value LayerNorm(Call& c) {
                  Asked(c));
 }
 
-// Between real and quantized tensors.
+// Conversions between real and quantized tensors.
 std::optional<DType> IntegerType(Call& c) {
   constexpr int64_t kI8 = 12;
   constexpr int64_t kU8 = 13;
@@ -418,7 +422,7 @@ Value ZeroPointOf(Call& c) {
 }
 Value IsQuantized(Call& c) { return Value::Bool(c.value("a").is_quantized()); }
 
-// Rounded to steps, but real numbers.
+// Rounds real numbers to quantization steps. The result has real numbers, too.
 Tensor FakeQuantized(Call& c, Tensor scale, Tensor zero_point) {
   const Tensor x = c.tensor("self");
   const double least = c.number("quant_min");
@@ -439,8 +443,8 @@ Tensor FakeQuantizePerChannel(Call& c) {
       ops::AlongAxis(c.scalar("zero_point", DType::kF32), axis, x.rank()));
 }
 
-// Layers whose weights are packed for a mobile build: real numbers, with
-// bounds of the results.
+// Layers whose weights are packed for a mobile build. They compute with real
+// numbers, and may clamp their results.
 Tensor Clamped(Call& c, Tensor y, const Value& least, const Value& most) {
   if (least.is_known_number()) y = ops::Maximum(y, least.known_number());
   if (most.is_known_number()) y = ops::Minimum(y, most.known_number());

@@ -9,9 +9,9 @@
 namespace ember::torchscript {
 namespace {
 
-// Operators that take quantized tensors as they are, beside those of the
-// namespace quantized and those of prim: questions about a tensor, and what
-// keeps values without looking into them.
+// Operators that take quantized tensors as they are, in addition to the
+// operators of the namespaces quantized and prim: queries about a tensor, and
+// operators that keep values without looking into them.
 constexpr std::string_view kAsTheyAre[] = {
     "aten::dequantize",
     "aten::int_repr",
@@ -96,7 +96,8 @@ bool HoldsQuantized(const Value& value) {
            return item.is_quantized();
          });
 }
-// The first quantized tensor among arguments.
+// Returns the first quantized tensor among the arguments; null if there is
+// none.
 const Value* FirstQuantized(const std::vector<Argument>& arguments) {
   for (const Argument& argument : arguments) {
     if (argument.value.is_quantized()) return &argument.value;
@@ -107,8 +108,8 @@ const Value* FirstQuantized(const std::vector<Argument>& arguments) {
   return nullptr;
 }
 
-// The value with what `change` gives for each tensor in it. Lists may hold one
-// another.
+// Returns the value with each tensor in it replaced by what `change` returns.
+// The depth is limited, because lists may contain each other.
 Value Changed(Machine& machine, const Value& value,
               const std::function<Value(const Value&)>& change, int depth = 0) {
   if (value.is_tensor()) return change(value);
@@ -122,7 +123,8 @@ Value Changed(Machine& machine, const Value& value,
                                        : machine.NewList(std::move(items));
 }
 
-// Functions with a known range have a scale of their own for their results.
+// Returns the quantization of an operator's result: that of `like`, except for
+// functions with a known range, which have a scale of their own.
 Quantization ResultOf(Machine& machine, std::string_view name,
                       const Value& like, DType type) {
   const auto fixed = [&](double scale, double zero_point) {

@@ -17,23 +17,24 @@
 
 namespace ember::torchscript {
 
-// A scale or zero point in a shape that broadcasts to `rank` dims.
+// Returns a scale or zero point in a shape that broadcasts to `rank` dims.
 Tensor AlongItsAxis(Machine& machine, const Tensor& parameter, int axis,
                     int rank);
-// The numbers of a quantized tensor as f32; another tensor as it is.
+// Returns the numbers of a quantized tensor as f32, and another tensor as it
+// is.
 Tensor Dequantized(Machine& machine, const Value& value);
-// Numbers as integers of a type: rounded to the nearest, halves to the even
-// one, and at most the type's largest.
+// Returns numbers as integers of a type: rounded to the nearest, halves to the
+// even one, and clamped to the type's range.
 Tensor QuantizedIntegers(Machine& machine, const Tensor& x,
                          const Quantization& quantization, DType type);
 
 // True if one of the arguments is a quantized tensor, or a list with one.
 bool HasQuantized(const std::vector<Argument>& arguments);
-// A call with quantized tensors of an operator that is one of other tensors, by
-// what `call` gives for an operator and arguments: operators that only move
-// elements, or choose among them, move the integers; others compute with the
-// real numbers, and their results are rounded as the first operand is. nullopt:
-// the operator takes quantized tensors as they are.
+// Calls, with quantized tensors, an operator that is defined for other tensors,
+// by `call`. Operators that only move elements, or choose among them, get the
+// integers. Others get the real numbers, and their results are rounded as the
+// first operand is. Returns nullopt if the operator takes quantized tensors as
+// they are.
 using CallFunction =
     std::function<Value(const std::string&, const std::vector<Argument>&)>;
 std::optional<Value> CallOnQuantized(Machine& machine, const std::string& name,

@@ -7,7 +7,7 @@
 namespace ember::torchscript {
 namespace {
 
-// Integers and booleans are summed in i64.
+// Returns the type of a sum. Integers and booleans are summed in i64.
 DType SumType(DType dtype) { return IsFloat(dtype) ? dtype : DType::kI64; }
 
 Tensor SumAll(Call& c) {
@@ -405,7 +405,8 @@ Value KthValue(Call& c) {
   if (!c.CheckRank("self", x, 1)) return {};
   return NthSmallest(c, x, axis, c.dim("k") - Dim(1), c.flag("keepdim"));
 }
-// The lower one of two in the middle; the first NaN where there is one.
+// Returns the median and its index. Of two elements in the middle it is the
+// lower one; if there is a NaN, it is the first NaN.
 Value MedianOf(Call& c, const Tensor& x, int axis, bool keep) {
   const Value both =
       NthSmallest(c, x, axis, FloorDivide(x.dim(axis) - Dim(1), Dim(2)), keep);

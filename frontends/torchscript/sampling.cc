@@ -15,7 +15,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the name of a number.
+// Returns the name with the number that an argument has. A number without a
+// name is an error.
 template <size_t count>
 std::string NameOf(Call& c, std::string_view parameter,
                    const std::array<std::string_view, count>& names) {
@@ -56,7 +57,7 @@ Tensor AffineGrid(Call& c) {
                          c.flag("align_corners"));
 }
 
-// The sum of columns [N, C kh kw, L], or without N, in an image.
+// Adds up columns [N, C kh kw, L], or without N, to an image.
 Tensor ColumnsToImage(Call& c) {
   Tensor x = c.tensor("self");
   const Shape image = c.dims("output_size");
@@ -82,7 +83,8 @@ Tensor ColumnsToImage(Call& c) {
   return is_batched ? y : ops::Squeeze(y, {0});
 }
 
-// torchvision's regions, rows of (image, x1, y1, x2, y2).
+// The operands of torchvision's operators on regions; rois has rows of (image,
+// x1, y1, x2, y2).
 struct Regions {
   Tensor x, rois;
   std::array<int64_t, 2> bins = {1, 1};
@@ -140,7 +142,8 @@ Value RoiPool(Call& c) {
       c, ops::MaxRoiPool(regions.x, regions.rois,
                          {.bins = regions.bins, .scale = regions.scale}));
 }
-// Channels of the result, each of which has a channel of x for each bin.
+// Returns the number of channels of the result. For each of them x has as many
+// channels as there are bins.
 std::optional<int64_t> ChannelsOf(Call& c, const Regions& regions) {
   const int64_t bins = regions.bins[0] * regions.bins[1];
   const std::optional<int64_t> channels = regions.x.dim(1).AsConstant();
@@ -159,7 +162,7 @@ Value PositionSensitiveAlign(Call& c) {
   const Dim columns(regions.bins[1]);
   Tensor y = AlignedRegions(c, regions, /*half_pixel=*/true);
   if (!c.ok()) return {};
-  // All bins of all channels, of which each bin takes its own.
+  // y has all bins for all channels of x; each bin takes only its own channel.
   y = ops::Reshape(y, {y.dim(0), Dim(*channels), rows, columns, rows, columns});
   for (const int axis : {2, 3}) {
     y = CallTensorRow(c, "aten::diagonal",

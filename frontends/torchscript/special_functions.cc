@@ -12,7 +12,7 @@
 namespace ember::torchscript {
 namespace {
 
-// A function that is computed in f64.
+// Computes a function in f64.
 template <Tensor (*function)(Tensor)>
 Tensor InDouble(Call& c) {
   const Tensor x = AsFloat(c.tensor("self"));
@@ -28,7 +28,8 @@ Tensor NormalQuantile(Tensor p) {
 Tensor ScaledErfComplement(Tensor x) {
   return ops::Exp(x * x) * ops::ErfComplement(x);
 }
-// The erf complement of a negative number is 2 - that of its size.
+// Returns 1 - erf(x). For a negative number it is 2 minus the result for its
+// size.
 Tensor ErfComplement(Tensor x) {
   const Tensor of_size = ops::ErfComplement(ops::Absolute(x));
   return ops::Select(ops::Less(x, 0), 2.0 - of_size, of_size);
@@ -54,7 +55,7 @@ Tensor XLog1p(Call& c) {
   if (!c.ok()) return x.a;
   return ops::Select(ops::Equal(x.a, 0), x.a.Like(0), x.a * ops::Log1p(x.b));
 }
-// log2(2^a + 2^b).
+// Returns log2(2^a + 2^b).
 Tensor LogAddExp2(Call& c) {
   const Operands x = Floats(c);
   if (!c.ok()) return x.a;
@@ -68,7 +69,7 @@ Tensor TimesPowerOfTwo(Call& c) {
   const Operands x = Floats(c);
   return c.ok() ? x.a * ops::Power(x.b.Like(2), x.b) : x.a;
 }
-// 0 below 0, 1 above, and the other operand at 0.
+// Returns 0 for elements below 0, 1 above, and the other operand at 0.
 Tensor Heaviside(Call& c) {
   const DType type = ResultType(c, {"self", "values"});
   const Tensor x = c.scalar("self", type);
@@ -77,7 +78,7 @@ Tensor Heaviside(Call& c) {
   const Tensor step = ops::Select(ops::Less(x, 0), x.Like(0), x.Like(1));
   return ops::Select(ops::Equal(x, 0), at_zero, step);
 }
-// -0 is negative: only its reciprocal shows it.
+// True for negative elements. -0 is negative, which only its reciprocal shows.
 Tensor SignBit(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
@@ -113,8 +114,8 @@ Value Acosh(Call& c) { return Redirect(c, "aten::acosh"); }
 Value Asinh(Call& c) { return Redirect(c, "aten::asinh"); }
 Value Atanh(Call& c) { return Redirect(c, "aten::atanh"); }
 
-// A sum of cosines over a period: of `size` elements where the window is
-// periodic, else of one less.
+// Returns a window that is a sum of cosines. The period has as many elements as
+// the window if it is periodic, else one less.
 Tensor CosineWindow(Call& c, std::span<const double> factors) {
   const Dim size = c.dim("window_length");
   const bool is_periodic =

@@ -13,8 +13,9 @@ namespace {
 
 Tensor IsNan(const Tensor& x) { return ops::Unary(Opcode::kIsNan, x); }
 
-// The largest (or smallest) element so far along an axis, and its place, which
-// is the last one of equal elements. What follows a NaN is NaN.
+// Returns the largest (or smallest) element so far along an axis, and its
+// index, which is that of the last one of equal elements. All elements after a
+// NaN are NaN.
 Value RunningExtreme(Call& c, Opcode opcode, double worst) {
   const Tensor given = c.tensor("self");
   const int axis = c.axis("dim", given.rank());
@@ -28,7 +29,7 @@ Value RunningExtreme(Call& c, Opcode opcode, double worst) {
   const Tensor x = is_bool ? ops::Cast(given, DType::kU8) : given;
   const bool is_float = x.is_float();
   if (!is_float) {
-    // The identity is one of the type's own numbers.
+    // The scan must begin with a number that the type has.
     const bool is_wide = x.dtype() == DType::kI64;
     const double most = x.dtype() == DType::kU8    ? 255
                         : x.dtype() == DType::kI8  ? 127
@@ -58,8 +59,8 @@ Value CumulativeMinimum(Call& c) {
                         std::numeric_limits<double>::infinity());
 }
 
-// Values below which the fractions `q` of an axis lie. skips_nan: of those
-// elements that are numbers; else NaN where there is one.
+// Returns the quantiles of an axis for the fractions `q`. skips_nan: NaNs are
+// left out; otherwise one NaN makes the quantiles NaN.
 Tensor QuantileOf(Call& c, bool skips_nan) {
   Tensor x = c.tensor("self");
   const Value& given = c.value("q");
@@ -78,7 +79,7 @@ Tensor QuantileOf(Call& c, bool skips_nan) {
   if (!c.CheckRank("q", q, 0, 1)) return x;
   const bool is_one = q.rank() == 0;
   if (is_one) q = ops::Unsqueeze(q, {0});
-  // The axis last, sorted, with NaNs at its end.
+  // Make the axis the last one, and sort it, with NaNs at its end.
   std::vector<int64_t> order;
   for (int i = 0; i < x.rank(); ++i)
     if (i != axis) order.push_back(i);
@@ -131,7 +132,8 @@ Tensor QuantileOf(Call& c, bool skips_nan) {
   const Tensor is_unknown =
       skips_nan ? ops::Equal(count, 0) : ops::Less(count, extent);
   y = ops::Select(is_unknown, y.Like(NAN), y);
-  // The quantiles first, the axis as 1 or not there.
+  // Make the quantiles' axis the first one. The reduced axis stays as 1, or is
+  // dropped.
   std::vector<int64_t> front = {last};
   for (int i = 0; i < last; ++i) front.push_back(i);
   y = ops::Transpose(y, front);
@@ -160,7 +162,7 @@ Tensor NanMean(Call& c) {
       x.dtype());
 }
 
-// Norms of matrices along two axes, and those of vectors.
+// Returns the norms of matrices along the axes `rows` and `columns`.
 Tensor MatrixNorm(Call& c, const Tensor& x, double order, int rows, int columns,
                   bool keep) {
   const bool by_rows = std::isinf(order);
@@ -256,7 +258,7 @@ Tensor MatrixNormByName(Call& c) {
   return VectorNorm(c, x, Value::Float(2), axes, c.flag("keepdim"));
 }
 
-// The norm of what two tensors differ by.
+// Returns the norm of the difference of two tensors.
 Tensor Distance(Call& c) {
   const DType type = FloatResultType(c, {"self", "other"});
   const Tensor apart = c.scalar("self", type) - c.scalar("other", type);
@@ -271,7 +273,8 @@ Tensor PairwiseDistance(Call& c) {
   return VectorNorm(c, apart, c.value("p"), {apart.rank() - 1},
                     c.flag("keepdim"));
 }
-// Distances of all pairs of rows, of the first with all behind it first.
+// Returns the distances of all pairs of rows, in the order (0, 1), (0, 2), …,
+// (1, 2), ….
 Tensor RowDistances(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 2, 2)) return x;
@@ -296,7 +299,7 @@ Tensor RowDistances(Call& c) {
   };
   return VectorNorm(c, taken(first) - taken(second), c.value("p"), {1}, false);
 }
-// Sums of products along an axis.
+// Returns the sums of products along an axis.
 Tensor VectorDot(Call& c) {
   const DType type = ResultType(c, {"x", "y"});
   const Tensor product = c.scalar("x", type) * c.scalar("y", type);
@@ -304,7 +307,7 @@ Tensor VectorDot(Call& c) {
   return c.ok() ? ops::Reduce(product, "sum", {axis}, false) : product;
 }
 
-// Covariances of the rows of a matrix.
+// Returns the covariances of the rows of a matrix.
 Tensor Covariance(Call& c, const Tensor& given, double correction) {
   Tensor x = AsFloat(given);
   if (!c.CheckRank("self", x, 0, 2)) return x;
@@ -337,7 +340,7 @@ Tensor Correlations(Call& c) {
                       1);
 }
 
-// How many elements lie in each of as many equal parts of a range.
+// Counts the elements in each of `bins` equal parts of a range.
 Tensor Histogram(Call& c) {
   const Tensor given = c.tensor("self");
   const int64_t bins = c.integer("bins");
@@ -352,7 +355,7 @@ Tensor Histogram(Call& c) {
   Tensor start = x.Like(low);
   Tensor end = x.Like(high);
   if (low == high) {
-    // The range of the elements.
+    // The range is that of the elements.
     start = ops::Reduce(x, "minimum", {0}, false);
     end = ops::Reduce(x, "maximum", {0}, false);
     const Tensor is_point = ops::Equal(start, end);

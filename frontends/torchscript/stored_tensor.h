@@ -43,7 +43,8 @@ Status CheckByteOrder(const archive::ZipArchive& archive,
 // Returns the value without the calls around it that only mark it.
 const PickleValue& Unwrapped(const PickleValue& value);
 bool IsTensorCall(const PickleValue& value);
-// A tensor call whose fifth argument is a quantization.
+// True for a call that makes a tensor and has a quantization as its fifth
+// argument.
 bool IsQuantizedTensorCall(const PickleValue& value);
 // Finds the tensor that a call of a pickle makes. Its storage is an entry of
 // the folder ("net/data/").

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t kMaxRows = 64;
 
-// The number of rows of square matrices [.., n, n].
+// Returns the number of rows of square matrices [.., n, n]; nullopt after an
+// error.
 std::optional<int64_t> RowsOf(Call& c, const Tensor& x) {
   if (!c.CheckRank("self", x, 2)) return std::nullopt;
   const std::optional<int64_t> rows = x.dim(-2).AsConstant();
@@ -23,8 +24,8 @@ std::optional<int64_t> RowsOf(Call& c, const Tensor& x) {
   return std::nullopt;
 }
 
-// True where a vector's element is the k-th one, in a shape for `rank` dims
-// along an axis.
+// Returns a mask that is true at index k of an axis of `vector_of`, and
+// broadcasts to its shape.
 Tensor IsPlace(Call& c, const Tensor& vector_of, int axis, const Tensor& k) {
   const int rank = vector_of.rank();
   const Tensor place = ops::AlongAxis(
@@ -32,8 +33,8 @@ Tensor IsPlace(Call& c, const Tensor& vector_of, int axis, const Tensor& k) {
   return ops::Equal(place, k);
 }
 
-// The rows of [.., n, width] after an elimination by Gauss and Jordan of the
-// first n columns, and the determinant of these, [..].
+// The rows of [.., n, width] after Gauss-Jordan elimination of the first n
+// columns, and the determinant of these columns, [..].
 struct Eliminated {
   Tensor rows, determinant;
 };
@@ -47,7 +48,7 @@ Eliminated Eliminate(Call& c, Tensor a, int64_t count) {
     const Tensor column = ops::SliceAxis(a, last, Dim(k), Dim(1));
     const Tensor row = ops::AlongAxis(
         IotaVector(c.builder(), a.dim(row_axis), DType::kI64), row_axis, rank);
-    // The largest element that is not above row k.
+    // The pivot is the element of largest size in row k or below.
     const Tensor sizes = ops::Select(ops::Less(row, number), column.Like(-1),
                                      ops::Absolute(column));
     const Tensor place = ops::Unsqueeze(Apply("arg_reduce", {sizes},
@@ -107,7 +108,8 @@ Tensor DeterminantOf(Call& c, std::string_view name) {
   const std::optional<int64_t> rows = RowsOf(c, x);
   if (!rows) return x;
   const Tensor y = Eliminate(c, x, *rows).determinant;
-  // Once a pivot is 0 the elimination divides by it; the determinant is 0.
+  // The elimination divides by a pivot of 0, which gives NaN; the determinant
+  // is then 0.
   return c.ok() ? ops::Select(ops::Unary(Opcode::kIsNan, y), y.Like(0), y) : x;
 }
 Tensor Determinant(Call& c) { return DeterminantOf(c, "self"); }
@@ -126,7 +128,8 @@ Value SignAndLog(Call& c, std::string_view name) {
 Value SignAndLogDeterminant(Call& c) { return SignAndLog(c, "self"); }
 Value LinalgSignAndLog(Call& c) { return SignAndLog(c, "A"); }
 
-// The X of A X = B. B is a matrix, or a vector where A has one dim more.
+// Returns the solution X of A X = B. B is a matrix, or a vector if A has one
+// dim more than B.
 Tensor Solve(Call& c) {
   Tensor a = c.tensor("A");
   Tensor b = c.tensor("B");
@@ -162,7 +165,8 @@ Tensor Solve(Call& c) {
   return is_vector ? ops::Squeeze(x, {last}) : x;
 }
 
-// The triangle L of A = L L^T, one column after the other.
+// Returns the triangular matrix L of A = L L^T, computed one column after the
+// other.
 Tensor Cholesky(Call& c) {
   Tensor rest = c.tensor("self");
   const std::optional<int64_t> rows = RowsOf(c, rest);

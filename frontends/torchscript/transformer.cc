@@ -10,7 +10,7 @@
 namespace ember::torchscript {
 namespace {
 
-// x times the transposed weight [out, in], plus bias.
+// Returns x times the transposed weight [out, in], plus bias.
 Tensor Projected(Call& c, const Tensor& x, const Tensor& weight,
                  const Tensor& bias) {
   Machine& machine = c.machine();
@@ -26,9 +26,10 @@ Tensor IsTrue(const Tensor& mask) {
                                       : ops::NotEqual(mask, mask.Like(0));
 }
 
-// A mask, in which true leaves an element out, in a shape that broadcasts to
-// scores [batch, heads, queries, keys]. Mask type 0 is [queries, keys], 1 is
-// [batch, keys], 2 is of the scores' shape.
+// Returns the mask in a shape that broadcasts to scores [batch, heads, queries,
+// keys]. It is true for elements that are left out. A mask of type 0 is given
+// as [queries, keys], of type 1 as [batch, keys], and of type 2 in the scores'
+// shape.
 Tensor MaskOfScores(Call& c, const Dim& batch, const Dim& queries) {
   const Tensor mask = IsTrue(c.tensor("mask"));
   if (!c.CheckRank("mask", mask, 2, 4)) return mask;
@@ -43,8 +44,9 @@ Tensor MaskOfScores(Call& c, const Dim& batch, const Dim& queries) {
 struct Heads {
   Tensor output, weights;  // [batch, queries, width], [batch, heads, q, k]
 };
-// Attention of heads with one weight [3 width, width] for queries, keys and
-// values. hidden: true where there is no key [batch, keys], or absent.
+// Computes attention of several heads. One weight [3 width, width] projects
+// queries, keys and values. `hidden` [batch, keys] is true where there is no
+// key; it may be absent.
 Heads Attend(Call& c, const std::array<Tensor, 3>& inputs, bool is_one,
              const Tensor& hidden) {
   const Tensor weight = c.tensor("qkv_weight");
@@ -158,7 +160,7 @@ Tensor EncoderLayer(Call& c) {
   return y;
 }
 
-// Softmax over what a mask leaves.
+// Returns the softmax over the elements that the mask does not leave out.
 Tensor MaskedSoftmax(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 1)) return x;
@@ -172,7 +174,7 @@ Tensor MaskedSoftmax(Call& c) {
       axis);
 }
 
-// relu(beta self + alpha mat1 mat2), or its gelu.
+// Returns relu(beta self + alpha mat1 mat2), or its gelu.
 Tensor LinearActivation(Call& c) {
   const Tensor a = c.tensor("mat1");
   const Tensor b = c.tensor("mat2");
@@ -182,20 +184,22 @@ Tensor LinearActivation(Call& c) {
   return c.flag("use_gelu") ? ops::Gelu(y) : ops::Relu(y);
 }
 
-// Sequences of several lengths are held as one tensor, with a mask of what is
-// hidden behind their ends.
+// Makes a nested tensor: sequences of several lengths in one tensor, with a
+// mask of the elements behind their ends.
 Tensor NestedFromMask(Call& c) {
   const Tensor x = c.tensor("t");
   const Tensor mask = c.tensor("mask");
   if (!c.CheckRank("t", x, 3, 3) || !c.CheckRank("mask", mask, 2, 2)) return x;
-  // A tensor of its own, as the operand has all elements.
+  // The mask is set for a new tensor, because all elements of the operand are
+  // valid.
   const Tensor own =
       ops::Select(ops::Unsqueeze(IsTrue(mask), {2}), x, x.Like(0));
   c.machine().SetHiddenIn(own, ops::Not(IsTrue(mask)));
   return own;
 }
 Value IsLeftAligned(Call&) { return Value::Bool(true); }
-// The result is as long as the longest of the sequences.
+// Returns the sequences of a nested tensor, filled up to the length of the
+// longest one.
 Tensor PaddedTensor(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor hidden = c.machine().HiddenIn(x);

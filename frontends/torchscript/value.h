@@ -95,7 +95,7 @@ struct Value {
   bool is(Kind other) const { return kind == other; }
   bool is_none() const { return kind == Kind::kNone; }
   bool is_tensor() const { return kind == Kind::kTensor; }
-  // A tensor whose integers stand for other numbers.
+  // True for a tensor whose integers represent real numbers (Quantization).
   bool is_quantized() const;
   bool is_complex() const;
   bool is_sequence() const {
@@ -115,12 +115,12 @@ struct Value {
   }
 };
 
-// How the numbers of a quantized tensor are stored as integers:
-// (integer - zero_point) * scale.
+// The relation of the integers of a quantized tensor to the numbers that they
+// represent: number = (integer - zero_point) * scale.
 struct Quantization {
   Tensor scale;       // f32: a scalar, or one per slice of an axis
   Tensor zero_point;  // i32, of the same shape
-  int axis = -1;      // of them; -1: they are scalars
+  int axis = -1;      // the axis; -1 for scalars
 };
 
 // A tensor with identity. A view reads and writes another tensor.
@@ -134,8 +134,8 @@ struct Cell {
   std::function<Tensor(Tensor base)> read;
   // Returns the base's new value; absent if this view cannot be written to.
   std::function<Tensor(Tensor base, Tensor value)> write;
-  // Of views: how far apart in memory neighbours along each axis are, in
-  // elements. Tensors that are no views are row-major.
+  // Strides of a view: the distance in memory, in elements, of neighbours along
+  // each axis. Tensors that are no views are row-major.
   Shape strides;
   int views = 0;  // length of the chain of views of views
   // Absent: the tensor is not quantized.

@@ -24,8 +24,8 @@ Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
       parts.push_back(ops::SliceAxis(base, axis, start + size, rest));
     return Concat(parts, axis);
   }
-  // For each element of the base: true if it is one of them, and its index in
-  // the part.
+  // For each element along the axis: true if the part replaces it, and its
+  // index in the part.
   const Tensor place =
       IotaVector(builder, extent, DType::kI64) - ops::DimScalar(builder, start);
   const auto width = static_cast<double>(step);
@@ -40,13 +40,14 @@ Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
                      ops::Gather(part, index, axis), base);
 }
 
-// The strides of elements in another shape, where they are as many; nullopt if
-// no strides reach them in that order.
+// Returns the strides of a tensor's elements in another shape with as many
+// elements; nullopt if no strides reach them in that order.
 std::optional<Shape> StridesAs(const Shape& shape, const Shape& strides,
                                const Shape& wanted) {
   if (shape.size() != strides.size()) return std::nullopt;
   if (shape.empty()) return RowMajorStrides(wanted);
-  // From the last axis on, runs of axes that are as one.
+  // Axes that are contiguous in memory form a run, which can be divided anew.
+  // Runs are found from the last axis on.
   Shape result(wanted.size());
   size_t next = wanted.size();
   Dim run(1);
@@ -184,7 +185,7 @@ Value ExpandedView(Call& c, std::string_view name, const Shape& shape) {
   if (!c.ok()) return {};
   if (x.shape() == shape) return c.value(name);
   Cell& cell = *c.value(name).cell;
-  // Repeated elements lie at one place.
+  // Repeated elements have the same place in memory, so their stride is 0.
   Shape strides = c.machine().StridesOf(cell);
   strides.insert(strides.begin(), shape.size() - strides.size(), Dim(0));
   const size_t added = shape.size() - x.shape().size();

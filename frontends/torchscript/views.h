@@ -21,7 +21,7 @@ namespace ember::torchscript {
 bool CheckNewRank(Call& c, size_t rank);
 
 Value ReshapedView(Call& c, std::string_view name, const Shape& shape);
-// A view where the elements lie in memory so that there is one, else a copy.
+// Returns a view if strides for the shape exist, else a copy.
 Value ReshapedViewOrCopy(Call& c, std::string_view name, const Shape& shape);
 Value PermutedView(Call& c, std::string_view name,
                    const std::vector<int64_t>& order);
@@ -30,7 +30,8 @@ Value SlicedView(Call& c, std::string_view name, int axis, const Dim& start,
                  const Dim& size, int64_t step);
 // Returns one slice, without its axis.
 Value SelectedView(Call& c, std::string_view name, int axis, const Dim& index);
-// The same of a slice that only the run knows, i64[] from 0 on.
+// Like SelectedView, for an index that is known only at run time: i64[], 0 or
+// more.
 Value SelectedViewByData(Call& c, std::string_view name, int axis,
                          const Tensor& index);
 // Returns repeated elements. The view cannot be written to.

@@ -89,7 +89,8 @@ void MemoryAccess::CreateAliasScopes() {
         metadata.createAnonymousAliasScope(domain, nest_.buffers[i].name);
     alias_scopes_[i] = llvm::MDNode::get(context, {scopes[i]});
   }
-  // Of hundreds of inputs that are joined, few buffers have a scope.
+  // A kernel may join hundreds of inputs, but only few of its buffers have a
+  // scope. The loop over pairs visits only these.
   std::vector<size_t> scoped;
   for (size_t i = 0; i < count; ++i) {
     if (scopes[i] != nullptr) scoped.push_back(i);

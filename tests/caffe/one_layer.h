@@ -36,8 +36,8 @@ StatusOr<std::vector<Numbers>> RunLayer(const std::string& layer,
                                         int tops = 1,
                                         const std::vector<Numbers>& state = {});
 
-// Returns the numbers 0.25, -0.5, 0.75 …, with which a test detects mixed-up
-// operands.
+// Returns 0.25, -0.5, 0.75 …. A layer that mixes operands up gives other
+// results for these numbers.
 std::vector<double> Sequence(int64_t count);
 Numbers SequenceOf(std::vector<int64_t> dims);
 TestBlob BlobOf(std::vector<int64_t> dims);

@@ -158,7 +158,7 @@ std::vector<Message> Shaped(const std::string& name,
 
 const Numbers kX = F32({2, 3}, {1, 2, 3, 4, 5, 6});
 
-// The f32 0.7 is a little less than that, so -7 is not a multiple of it.
+// The f32 0.7 is a little less than 0.7, so -7 is not a multiple of it.
 TEST(Elementwise, RemaindersAreExact) {
   const double part = 0.7f;
   ExpectNumbers(RunOperation("mod", F32({4}, {-7, 7, 7, -7.5}),

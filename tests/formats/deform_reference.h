@@ -15,8 +15,8 @@
 
 namespace ember::tests {
 
-// A deformable convolution with strides (2, 1), padding (1, 2), dilations (1,
-// 2), two groups, and two groups of offsets that reach beyond the image.
+// An example with strides (2, 1), padding (1, 2), dilations (1, 2), two groups,
+// and two groups of offsets that reach beyond the image.
 struct DeformExample {
   static constexpr int kImages = 2, kChannels = 4, kHeight = 6, kWidth = 5;
   // extents of the window, and number of results

@@ -1,6 +1,5 @@
 // Tests chains of f16 and bf16 (compiler/passes/widen_chains.h): their results
-// do not depend on any other pass, nor on the grouping of operations into
-// dispatches.
+// do not depend on other passes, nor on which operations become one dispatch.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,9 +18,8 @@
 namespace ember::tests {
 namespace {
 
-// The graph computes a norm, step by step, behind a transpose and before a
-// product; then a chain of functions with a value that two of them read. $ is
-// replaced by the type.
+// A norm in single steps, after a transpose and before a product; then a chain
+// of functions with a value that two of them read. $ is replaced by the type.
 constexpr std::string_view kChains = R"(
 graph @chains(%x: $[8, 4], %g: $[8], %w: $[8, 2]) -> (%y, %z, %norm) {
   %n: f32[] = constant() {value = [8.0]}
@@ -108,7 +106,7 @@ TEST(NarrowChains, AreTheSameWithoutEachPass) {
   }
 }
 
-// If values were rounded after each operation, squares would be infinite.
+// If each operation rounded to f16, the squares would be infinite.
 TEST(NarrowChains, OfANormDoNotOverflow) {
   const std::vector<Numbers> inputs = Inputs(DType::kF16);
   const Numbers norm = ReadNumbers(ResultsOf(DType::kF16, {}).at(2));

@@ -1,5 +1,7 @@
-// A file is of one format, and of none that is not read. One in protobuf's
-// encoding is so in whatever order its fields are: writers differ in it.
+// Tests that each sample file is recognised by its own format only, and not as
+// a file that no frontend reads (other_formats.h). A file in protobuf's
+// encoding must be recognised with its fields in any order, because writers use
+// different orders.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +26,7 @@ std::span<const uint8_t> AsBytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// The fields of a message; empty if it is none.
+// Returns the encoded fields of a message; empty if the text is no message.
 std::vector<std::string> FieldsOf(std::string_view message) {
   std::vector<std::string> encodings;
   frontends::ProtobufFields fields(AsBytes(message));
@@ -35,7 +37,8 @@ std::vector<std::string> FieldsOf(std::string_view message) {
   return encodings;
 }
 
-// The message with its fields in another order, and so the messages in it.
+// Returns the message with its fields in another order, also in the messages
+// within it.
 std::string Shuffled(std::string_view message, int depth,
                      std::mt19937& random) {
   std::vector<std::string> fields = FieldsOf(message);
@@ -45,7 +48,7 @@ std::string Shuffled(std::string_view message, int depth,
     frontends::ProtobufField read;
     if (!one.Next(read) || read.type != frontends::WireType::kBytes) continue;
     const std::string contents(read.bytes.begin(), read.bytes.end());
-    // The length is the same.
+    // The shuffled contents have the same length, so they replace the old ones.
     field.replace(field.size() - contents.size(), contents.size(),
                   Shuffled(contents, depth - 1, random));
   }
@@ -57,7 +60,7 @@ std::string Shuffled(std::string_view message, int depth,
 
 void ExpectOneFormat(const std::string& contents, std::string_view name) {
   constexpr int kOrders = 20;
-  constexpr int kDepth = 4;  // levels of messages that formats look at
+  constexpr int kDepth = 4;  // Number of levels that formats look at.
   ASSERT_FALSE(FieldsOf(contents).empty());
   std::mt19937 random(1);
   for (int i = 0; i < kOrders; ++i) {

@@ -43,7 +43,7 @@ Floats Noise(int64_t count, int seed) {
   return values;
 }
 
-// An attention problem for one batch. `q` is [queries, heads * size], k and v
+// An attention problem for one batch. `q` is [queries, heads * size]; k and v
 // are [keys, heads * size]. `bias` is added to the score of head, query and
 // key.
 struct Problem {

@@ -1,5 +1,5 @@
-// Mixtures of experts of the com.microsoft domain, against the formula written
-// as loops.
+// Tests mixtures of experts of the com.microsoft domain against the formula in
+// plain loops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,8 @@ Values OneExpert(const Experts& e, int expert, const Values& x) {
   return Linear(e.w2, e.b2, expert, kHidden, a);
 }
 
-// `of_chosen`: the softmax is that of the k best logits.
+// Returns the result of a mixture of experts. `of_chosen`: the softmax is over
+// the k best logits only.
 Values Reference(const Experts& e, const Values& x, const Values& logits, int k,
                  bool of_chosen) {
   Values y;
@@ -155,7 +156,7 @@ TEST(MoE, ChosenExpertsAreWeighted) {
   }
 }
 
-// No token chooses the experts but the first.
+// No token chooses another expert than the first one.
 TEST(MoE, AnExpertMayHaveNoTokens) {
   Experts e;
   e.w1 = Noise(kExperts * kInner * kHidden, 1);
@@ -196,7 +197,7 @@ TEST(MoE, GateAndValueOfSwiglu) {
   }
 }
 
-// Returns integers of some bits, several to a byte along the last dim.
+// Returns integers of `bits` bits each, several to a byte along the last dim.
 Numbers Packed(const std::vector<int64_t>& dims, const std::vector<int>& values,
                int bits) {
   const int count = 8 / bits;
@@ -221,7 +222,8 @@ struct Quantized {
   Values values;
 };
 
-// `block`: columns that share a scale; 0: all.
+// Makes the quantized weights of all experts. `block`: number of columns that
+// share a scale; 0: all columns share it.
 Quantized Quantize(int rows, int columns, int bits, int block, bool zeros,
                    int seed) {
   const int blocks = block == 0 ? 1 : (columns + block - 1) / block;
@@ -263,7 +265,8 @@ TEST(QMoE, WeightsAreWidened) {
             Quantize(kInner + 1, kHidden, bits, block, zeros, 1);
         const Quantized second =
             Quantize(kHidden, kInner + 1, bits, block, zeros, 2);
-        // One more result than Reference has, of weight 0 behind it.
+        // The first layer has one more result than the one of Reference, which
+        // does not get the weights of that result.
         for (int expert = 0; expert < kExperts; ++expert) {
           const auto begin =
               first.values.begin() + expert * (kInner + 1) * kHidden;

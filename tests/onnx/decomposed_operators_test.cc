@@ -27,9 +27,9 @@ Values RandomValues(std::mt19937& random, size_t count, double low,
   return values;
 }
 
-// The rows are long enough for two reductions
-// (compiler/passes/split_searches.h), or shorter, and have ties, infinities and
-// NaN.
+// Rows that are long enough to be split into two reductions
+// (compiler/passes/split_searches.h) and shorter ones, with ties, infinities
+// and NaN.
 TEST(ArgReduce, RowsOfAnyLength) {
   std::mt19937 random(kSeed);
   for (const int64_t length : {5, 16, 40}) {
@@ -101,7 +101,8 @@ TEST(MaxUnpool, IndicesCountInTheShapeOfTheWindows) {
   }
 }
 
-// Indices that a MaxPool of the same graph gave count in what it pooled.
+// Indices that a MaxPool of the same graph returned count in the shape of the
+// MaxPool's operand.
 TEST(MaxUnpool, IndicesOfAMaxPoolCountInWhatItPooled) {
   for (const bool open : {true, false}) {
     OneNode node("MaxPool", 11, 2);

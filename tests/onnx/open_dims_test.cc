@@ -217,7 +217,7 @@ TEST(OpenDims, SpectraMayHaveOnePartOrTwo) {
   ExpectNumbers(complex.Run(), {F32({1, 2, 2}, {4, 12, -2, -2})});
 }
 
-// Returns the dims of what Squeeze without axes gives.
+// Returns the dims of the result of a Squeeze without axes.
 StatusOr<std::vector<Numbers>> SqueezedDims(const Numbers& x,
                                             std::vector<int64_t> declared) {
   OneNode node("Squeeze", 13);

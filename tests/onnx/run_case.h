@@ -15,7 +15,7 @@ namespace ember::tests {
 struct RunOptions {
   std::string device = "cpu";
   int64_t threads = 1;
-  std::string tier = "auto";  // name of a tier, see tools/lib/tier.h
+  std::string tier = "auto";  // Tier of tools/lib/tier.h.
   tools::KernelCheckFlags checks;
 };
 
@@ -36,9 +36,9 @@ std::string_view StageName(Stage stage);
 struct CaseResult {
   Stage stage = Stage::kPassed;
   std::string message;  // one line; empty if the case passed
-  // Number of inputs (shapes, axes …) whose values had to be compiled in. This
-  // field and the next one are help that the case needed in addition to the
-  // file; they show how much a pass is worth.
+  // Number of inputs (shapes, axes …) whose values had to be known at compile
+  // time. This help, and that below, shows how much the passing of a case is
+  // worth.
   int frozen_inputs = 0;
   // True if open dims of the file had to be pinned to those of the data set.
   bool pinned = false;

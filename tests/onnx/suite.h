@@ -20,7 +20,8 @@ struct TestCase {
   std::string folder;
   tools::Tolerance tolerance{.rtol = 1e-3, .atol = 1e-7};
   bool check_values =
-      true;  // false: results are random, so only their types are compared
+      // False if results are random, so that only their types are compared.
+      true;
   // The operators of the model (domain::Name outside the default domain), if a
   // manifest lists them.
   std::vector<std::string> operators;

@@ -1,8 +1,8 @@
 // find_slow_kernels: looks for dispatches whose kernel of tier 2 takes longer
-// than tier 0 does, among random ones and those of recorded models.
+// than tier 0, among random dispatches and those of recorded models.
 //
-// A finding is a dispatch that takes tier 0 at least --least-us, and whose
-// kernel takes more than --ratio times as long in each of --laps laps
+// Reports a dispatch if tier 0 takes at least --least-us for it and the kernel
+// takes more than --ratio times as long as tier 0 in each of --laps laps
 // (tools/lib/race.h). Both run on one thread.
 #include <algorithm>
 #include <chrono>
@@ -83,14 +83,14 @@ void Declare(Options& options, tools::Flags& flags) {
 
 struct Finding {
   double ratio = 0;
-  std::string text;  // the line, and what --print adds
+  std::string text;  // the finding's line, and the details that --print adds
 };
 
 struct Counts {
   int64_t tried = 0;     // different dispatches
-  int64_t small = 0;     // of these, what takes tier 0 less than --least-us
-  int64_t declined = 0;  // what has no kernel
-  int64_t failed = 0;    // what ends with an error at a tier
+  int64_t small = 0;     // tier 0 takes less than --least-us
+  int64_t declined = 0;  // there is no kernel
+  int64_t failed = 0;    // a tier returns an error
   int64_t measured = 0;
   std::vector<Finding> findings;
 
@@ -114,11 +114,12 @@ jit::Compiler& SharedCompiler() {
   return *compiler;
 }
 
-// What runs a dispatch by both tiers, each on operands of its own.
+// Runs a dispatch by tier 0 and by its kernel of tier 2 on the same operands,
+// and compares the times.
 class Contest {
  public:
-  // operands: makes new ones for a lap. name: what the report calls it. replay:
-  // the flags that run it alone.
+  // `operands` makes new operands for a lap. `name` is the dispatch's name in
+  // the report. `replay` has the flags that run this dispatch alone.
   Contest(const Options& options, const vm::KernelRequest& request,
           std::vector<int64_t> parameters,
           std::function<StatusOr<std::vector<void*>>()> operands,
@@ -235,7 +236,8 @@ void TryRandom(const Options& options, uint64_t seed, Counts& counts) {
 
 // --- dispatches of models ---
 
-// Names are no difference.
+// Returns a key of the dispatch that is the same for dispatches which differ
+// only in their names.
 uint64_t KeyOf(const vm::KernelRequest& request,
                std::span<const int64_t> parameters) {
   const std::string text = tensor::Print(*request.dispatch);
@@ -247,7 +249,7 @@ uint64_t KeyOf(const vm::KernelRequest& request,
   return HashString(key);
 }
 
-// Tier 0, behind a contest of both tiers in the first call.
+// Runs tier 0. The first call of a dispatch also runs a contest of both tiers.
 class ContestKernel final : public vm::HostKernel {
  public:
   ContestKernel(const Options& options, const vm::KernelRequest& request,
@@ -319,7 +321,8 @@ class ContestProvider final : public vm::KernelProvider {
   Counts& counts_;
 };
 
-// For a pipe: counts, keys, then findings with their lengths.
+// Returns the text that a child process sends: counts, keys, then findings with
+// their lengths.
 std::string TextOf(const Counts& counts, const std::set<uint64_t>& keys) {
   std::ostringstream text;
   text << counts.tried << ' ' << counts.small << ' ' << counts.declined << ' '
@@ -353,7 +356,8 @@ Counts CountsOf(const std::string& text, std::set<uint64_t>& keys) {
   return counts;
 }
 
-// In a process of its own, as models take memory, and one may end it.
+// Runs a model in a child process, because models take memory, and a model may
+// end its process.
 StatusOr<Counts> TryModel(const Options& options,
                           const tools::GoldenCase& golden,
                           std::set<uint64_t>& seen) {
@@ -364,7 +368,7 @@ StatusOr<Counts> TryModel(const Options& options,
         std::make_shared<ContestProvider>(options, golden.name, all, counts);
     tools::GoldenCase first = golden;
     if (first.data_sets.size() > 1) first.data_sets.resize(1);
-    // Whether its results are right, golden_models says.
+    // Results are not compared with the recorded ones: golden_models does that.
     EMBER_RETURN_IF_ERROR(
         tools::RunGolden(first, {.seconds = 0, .provider = provider}).status());
     for (const uint64_t key : seen) all.erase(key);

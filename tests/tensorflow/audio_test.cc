@@ -30,7 +30,8 @@ std::string Chunk(const std::string& name, const std::string& contents) {
   return name + Bytes(static_cast<int64_t>(contents.size()), 4) + contents;
 }
 
-// A file of sound, with something between its head and its samples.
+// Returns a file of sound, with another chunk between its header and its
+// samples.
 std::string FileOf(const std::vector<int>& samples, int channels, int rate,
                    int bits = 16) {
   std::string data;
@@ -65,7 +66,8 @@ TEST(Audio, Files) {
   };
   const Numbers rate{DType::kI32, {}, {16000}};
   const std::string two = FileOf({1, -2, 300, -400, 32767, -32768}, 2, 16000);
-  // All, less, and more than there is: the last channel again, then zeros.
+  // The whole file is read, then a part of it, then more than it has: further
+  // channels repeat the last one, and further samples are zeros.
   ExpectNumbers(Decoded(two, 2, 3),
                 {F32({3, 2}, parts({1, -2, 300, -400, 32767, -32768})), rate});
   ExpectNumbers(Decoded(two, 1, 2), {F32({2, 1}, parts({1, 300})), rate});
@@ -120,8 +122,8 @@ TEST(Audio, SpectrogramsAndCoefficients) {
                   {F32({1, kFrames, kBins}, squared ? squares : roots)});
   }
 
-  // Each frequency goes to the triangles at its sides, the first one where it
-  // is at least at the lower limit.
+  // Each frequency counts for the triangles on both of its sides, from the
+  // lower limit on.
   const double low = 60, high = 450;
   std::vector<double> centers;
   for (int i = 0; i <= kTriangles; ++i)

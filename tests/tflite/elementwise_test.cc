@@ -204,7 +204,8 @@ TEST(Elementwise, WithOptions) {
   OneOperator bits(Code::BITCAST);
   bits.Input(F32({1}, {1})).Output(DType::kI32, {1});
   ExpectNumbers(bits.Run(), {I32({1}, {0x3f800000})});
-  // The operator has steps of 0.5 from -1 to 2.75, moved so that 0 is a step.
+  // The quantization steps are 0.5 apart, from -1 to 2.75, moved so that 0 is a
+  // step.
   OneOperator fake(Code::FAKE_QUANT);
   fake.Input(F32({4}, {-3, 0.3, 0.2, 9})).Output(DType::kF32, {4});
   fake.Options(schema::BuiltinOptions::FakeQuantOptions,

@@ -1,6 +1,6 @@
-// TensorFlow Lite's arithmetic on stored integers in plain C++, after what its
-// public sources define (gemmlowp's rounding): what tests compare with, and
-// nothing of what the importer uses.
+// TensorFlow Lite's arithmetic on stored integers in plain C++, as its public
+// sources define it (gemmlowp's rounding). Tests compare results with it. It
+// uses no code of the importer.
 #ifndef EMBER_TESTS_TFLITE_FIXED_POINT_DEFINITION_H_
 #define EMBER_TESTS_TFLITE_FIXED_POINT_DEFINITION_H_
 
@@ -29,7 +29,8 @@ inline int32_t RoundingDivide(int32_t x, int exponent) {
 
 enum class Halves { kUp, kAwayFromZero };
 
-// Products of matrices round halves up, all others away from zero.
+// Returns x * scale in fixed-point arithmetic. Products of matrices round
+// halves up, all others away from zero.
 inline int32_t Scaled(int32_t x, double scale,
                       Halves halves = Halves::kAwayFromZero) {
   int shift = 0;

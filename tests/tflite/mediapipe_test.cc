@@ -77,7 +77,8 @@ TEST(MediaPipe, TransposedConvolutionWithBias) {
   }
 }
 
-// Windows 2x2 with SAME padding of 3x5, so that the last ones are cut off.
+// Windows of 2x2 with SAME padding on an image of 3x5, so that the last windows
+// are cut off.
 TEST(MediaPipe, PoolingWithPlacesAndBack) {
   constexpr int kRows = 3, kColumns = 5, kDownRows = 2, kDownColumns = 3;
   const std::vector<double> x = Values(kRows * kColumns);

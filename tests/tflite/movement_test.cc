@@ -38,7 +38,7 @@ TEST(Movement, Shapes) {
   ExpectNumbers(rank.Run(), {I32({}, {2})});
 }
 
-// A shape that is no vector is passed over for the options' one.
+// If the shape operand is no vector, the options' shape is used.
 TEST(Movement, ReshapeByOptions) {
   for (const bool has_operand : {false, true}) {
     OneOperator reshape(Code::RESHAPE);

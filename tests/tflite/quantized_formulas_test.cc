@@ -1,8 +1,8 @@
 // Compares operators on stored integers with their formulas in TensorFlow
-// Lite's public sources, written once more in plain C++: the reference
-// kernel's, or the table of 256 entries where the usual kernel for 8 bits has
-// one. Results are equal bit for bit. They are within one step where a sum of
-// floats decides.
+// Lite's public sources, which are repeated here in plain C++: the reference
+// kernel's formula, or the table of 256 entries if the usual kernel for 8 bits
+// has one. Results must be equal bit for bit, or within one step if they depend
+// on a sum of floats.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,8 @@ int HighestOf(DType type) {
   return type == DType::kI8 ? 127 : type == DType::kU8 ? 255 : 32767;
 }
 
-// Random stored integers with a random scale and, for 8 bits, zero point.
+// Draws random stored integers with a random scale and, for 8 bits, a random
+// zero point.
 class Draw {
  public:
   Scale ScaleOf(DType type, double low = 0.005, double high = 0.5) {
@@ -64,7 +65,7 @@ Numbers NumbersOf(const Quantized& x, std::vector<int64_t> dims) {
   return {x.type, std::move(dims), x.values};
 }
 
-// True if a result is as the formula says; else the test has failed.
+// Expects results that differ from the formula's by at most a number of steps.
 void ExpectWithin(const StatusOr<std::vector<Numbers>>& results,
                   const std::vector<double>& expected, double steps) {
   ASSERT_TRUE(results.ok()) << results.status().ToString();
@@ -73,8 +74,9 @@ void ExpectWithin(const StatusOr<std::vector<Numbers>>& results,
     ASSERT_NEAR((*results)[0].values[i], expected[i], steps) << i;
 }
 
-// The formula of an operator with one operand. It takes the stored integer less
-// its zero point, and gives the result's less the result's zero point.
+// The formula of an operator with one operand. It takes the stored operand
+// minus its zero point, and returns the stored result minus the result's zero
+// point.
 using UnaryFormula =
     std::function<int32_t(int32_t centered, Scale in, Scale out)>;
 
@@ -201,7 +203,8 @@ TEST(Formulas, Requantized) {
   }
 }
 
-// Newton's method for 1 / sqrt(x), on numbers of 3 bits before the point.
+// Computes 1 / sqrt(x) by Newton's method, on numbers with 3 bits before the
+// point.
 int32_t InverseRoot(int32_t x, int& left_shift) {
   if (x <= 1) {
     left_shift = 0;
@@ -248,7 +251,8 @@ TEST(Formulas, InverseRoots) {
   CheckUnary(
       Code::RSQRT, DType::kI8,
       [](int32_t x, Scale in, Scale out) {
-        if (x == 0) return 1 << 20;  // beyond the type
+        // x has no inverse root: a number beyond the type
+        if (x == 0) return 1 << 20;
         int shift = 0, root_shift = 0;
         const int32_t root = InverseRoot(x, root_shift);
         const double scale = 1.0 / double{std::sqrt(in.scale) * out.scale};
@@ -289,7 +293,7 @@ TEST(Formulas, Comparisons) {
   }
 }
 
-// [1, 5, 7, 3] along the dims 1 and 2.
+// The operand [1, 5, 7, 3] is reduced along the dims 1 and 2.
 TEST(Formulas, SumsAndMeansOfDims) {
   constexpr size_t kPlaces = 35, kChannels = 3;
   Draw draw;
@@ -328,7 +332,7 @@ TEST(Formulas, SumsAndMeansOfDims) {
   }
 }
 
-// Places in 10 binary places, as the reference has them.
+// Positions have 10 binary places, as in the reference.
 TEST(Formulas, ResizeBilinear) {
   constexpr int kRows = 4, kColumns = 5, kTo[] = {7, 3};
   Draw draw;
@@ -376,7 +380,7 @@ TEST(Formulas, ResizeBilinear) {
   }
 }
 
-// Parts of other scales, in floats.
+// Parts with other scales than the result's are converted in floats.
 TEST(Formulas, Concatenation) {
   Draw draw;
   for (int round = 0; round < kRounds; ++round) {
@@ -432,7 +436,7 @@ TEST(Formulas, HardSwish) {
   }
 }
 
-// Sums of floats decide how these round: within one step.
+// The rounding depends on sums of floats, so results are only within one step.
 TEST(Formulas, SoftmaxAndItsLogarithm) {
   constexpr size_t kRows = 16, kColumns = 16;
   Draw draw;
@@ -481,7 +485,7 @@ TEST(Formulas, SoftmaxAndItsLogarithm) {
   }
 }
 
-// Functions of real numbers, from tables of all 256 operands.
+// Functions of real numbers are tested on all 256 operands.
 TEST(Formulas, Tables) {
   const std::pair<Code, float (*)(float)> cases[] = {
       {Code::LOGISTIC, [](float x) { return 1.0f / (1.0f + std::exp(-x)); }},
@@ -528,7 +532,8 @@ TEST(Formulas, Bounds) {
   }
 }
 
-// [1, 6, 1, 1] by a window of 2 with a stride of 2, which do not overlap.
+// The operand [1, 6, 1, 1] is read by a window of 2 with a stride of 2, so that
+// windows do not overlap.
 TEST(Formulas, TransposedConvolution) {
   Draw draw;
   for (int round = 0; round < kRounds; ++round) {
@@ -561,7 +566,7 @@ TEST(Formulas, TransposedConvolution) {
   }
 }
 
-// [3, 8] by [8, 3]: halves go up.
+// Matrices [3, 8] and [8, 3] are multiplied; halves are rounded up.
 TEST(Formulas, BatchMatMul) {
   Draw draw;
   for (int round = 0; round < kRounds; ++round) {
@@ -588,8 +593,8 @@ TEST(Formulas, BatchMatMul) {
   }
 }
 
-// Operators that compute with real numbers are within one step of them, as the
-// coverage page says.
+// Results of operators that compute with real numbers are within one step of
+// the formula, as the coverage page says.
 TEST(Formulas, ThroughReals) {
   const auto quantized = [](double real, Scale out, DType type) {
     return Clamped(

@@ -18,7 +18,7 @@ using Code = schema::BuiltinOperator;
 using schema::TensorType;
 using tflite::ModelBuilder;
 
-// Half of the spectrum of a matrix that is cut or filled up with zeros.
+// Returns half of the spectrum of a matrix that is cut or filled up with zeros.
 std::vector<std::complex<double>> SpectrumOf(const std::vector<double>& x,
                                              int rows, int columns, int to_rows,
                                              int to_columns) {
@@ -79,7 +79,7 @@ TEST(Signal, PartsOfASpectrum) {
   }
 }
 
-// At a model's edges they have a last dim of two parts.
+// Complex inputs and results of a model have a last dim of two parts.
 TEST(Signal, ComplexInputsAndResults) {
   ModelBuilder m;
   const int in = m.Input({.type = TensorType::COMPLEX64, .shape = {2, 2}});

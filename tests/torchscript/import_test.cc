@@ -330,7 +330,8 @@ class Cell(Module):
                 {F32({1}, {162})});
 }
 
-// The pickle of an object of a class without code, of these parts.
+// Returns the pickle of an object that consists of these parts, of a class
+// without code.
 std::string PickledObject(const std::string& folder, const std::string& name,
                           const std::string& parts) {
   return "c__torch__.torch.classes." + folder + "\n" + name + "\n)\x81(" +
@@ -356,7 +357,8 @@ TEST(Import, WeightsPackedForMobile) {
                 {F32({2, 1}, {5, 0})});
 }
 
-// A tensor of i8 whose integers are (integer - 1) * 0.5, one row of two.
+// Returns a pickled tensor of i8, one row of two, whose integers represent
+// (integer - 1) * 0.5.
 std::string QuantizedWeight() {
   std::string tensor =
       torchscript::PickleTensor("7", DType::kI8, {1, 2}, {2, 1}, 0);
@@ -383,14 +385,15 @@ TEST(Import, QuantizedLayers) {
     d = ops.quantized.linear_dynamic(x, self.packed, False)
     return (torch.dequantize(y), torch.int_repr(z), d)
 )");
-  // Integers 3 and -1 stand for 1 and -1.
+  // The integers 3 and -1 represent 1 and -1.
   archive.Entry("net/data/7", "\x03\xff");
   archive.Pickled("packed", PickledObject("quantized", "LinearPackedParamsBase",
                                           QuantizedWeight() + "N"));
   archive.TracedInput(DType::kF32, {2, 2});
   ExpectNumbers(
       RunTorchArchive(archive.Finish(), {F32({2, 2}, {1, 0.6, -2, 3})}),
-      // 0.6 is rounded to 0.5, and to 0.608 where 5 is spread over 255 steps.
+      // 0.6 is quantized to 0.5 for y, and to 0.608 for d, where 255 steps
+      // cover the range from -2 to 3.
       {F32({2, 1}, {0.5, -0.75}),
        {DType::kU8, {4}, {12, 11, 10, 16}},
        F32({2, 1}, {0.4, -5})},

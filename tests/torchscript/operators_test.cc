@@ -1,5 +1,5 @@
-// Operators that models use less often than layers, against results that
-// PyTorch gives or that formulas give here.
+// Tests operators that models use less often than layers, against results of
+// PyTorch or formulas that are written out here.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ TEST(Operators, ResizingToAlignedCorners) {
   ExpectTorch("torch.upsample_bilinear2d(x0, None, True, [2.5, 1.5])", {image},
               {F32({1, 1, 7, 3}, {0,  6, 12, 2,  8,  14, 4,  10, 16, 6, 12,
                                   18, 8, 14, 20, 10, 16, 22, 12, 18, 24})});
-  // An open extent has as many elements by a factor that is a simple fraction.
+  // An open extent can be multiplied by a factor that is a simple fraction.
   frontends::ImportOptions options;
   options.input_shapes["x0"] = {1, 1, std::nullopt};
   ExpectNumbers(
@@ -47,7 +47,7 @@ TEST(Operators, GridsAndWindows) {
   const Numbers theta = F32({1, 2, 3}, {1, 0, 0.5, 0, 2, 0});
   ExpectTorch("torch.affine_grid_generator(x0, [1, 1, 2, 2], True)", {theta},
               {F32({1, 2, 2, 2}, {-0.5, -2, 1.5, -2, -0.5, 2, 1.5, 2})});
-  // One element alone is in the middle.
+  // A single element is in the middle.
   ExpectTorch("torch.affine_grid_generator(x0, [1, 1, 1, 2], True)", {theta},
               {F32({1, 1, 2, 2}, {-0.5, 0, 1.5, 0})});
   const Numbers columns = F32({1, 2, 2}, {1, 2, 3, 4});
@@ -59,7 +59,8 @@ TEST(Operators, Regions) {
   Numbers x = F32({1, 1, 4, 4}, {});
   for (int i = 0; i < 16; ++i) x.values.push_back(i);
   const Numbers whole = F32({1, 5}, {0, 0, 0, 3, 3});
-  // A plane's mean over a bin is its value in the middle of the bin.
+  // The elements are a linear function of the position, so the mean over a bin
+  // is the value in the middle of the bin.
   ExpectTorch("ops.torchvision.roi_align(x0, x1, 1., 1, 1, 2, False)",
               {x, whole}, {F32({1, 1, 1, 1}, {7.5})});
   ExpectTorch("ops.torchvision.roi_align(x0, x1, 1., 1, 2, -1, True)",
@@ -253,7 +254,7 @@ TEST(Operators, FourierTransforms) {
   ExpectTorch(
       "torch.view_as_real(torch.unsqueeze(torch.view_as_complex(x0), 0))",
       {F32({1, 2}, {1, 2})}, {F32({1, 1, 2}, {1, 2})});
-  // A signal cut into frames, and put together again.
+  // A signal is cut into frames, transformed, and put together again.
   const std::string stft =
       "torch.stft(x0, 4, 2, 4, x1, True, \"reflect\", False, True, True)";
   ExpectTorch("torch.istft(" + stft + ", 4, 2, 4, x1)",
@@ -269,7 +270,8 @@ TEST(Operators, FourierTransforms) {
       << failed.status().message();
 }
 
-// A layer of an encoder as one operator, and as the operators that it is.
+// The layer of an encoder has the same results as one operator as by the
+// operators that it consists of.
 TEST(Operators, TransformersFastPath) {
   Numbers x = F32({1, 2, 2}, {1, 2, 3, 5});
   const Numbers in = F32({6, 2}, {1, 0, 0, 1, 0.5, 0, 0, 1, 1, 1, 0, 2});
@@ -304,7 +306,7 @@ TEST(Operators, TransformersFastPath) {
       {F32({1, 2, 2}, {1, 0, 1, 0})});
 }
 
-// Sequences of several lengths are as long as the longest one.
+// Sequences of several lengths are filled up to the length of the longest one.
 TEST(Operators, NestedTensors) {
   const Numbers x = F32({2, 3, 1}, {1, 2, 3, 4, 5, 6});
   const Numbers mask = {DType::kBool, {2, 3}, {1, 1, 0, 1, 0, 0}};
@@ -321,7 +323,7 @@ TEST(Operators, WritingToCopies) {
     ExpectNumbers(RunTorch(body, {F32({2, 2}, {1, 2, 3, 4})}), expected);
   };
   const Numbers same = F32({2, 2}, {1, 2, 3, 4});
-  // A tensor in another order of memory becomes a copy.
+  // A tensor that is not row-major in memory becomes a copy.
   expect("y = torch.contiguous(torch.t(x0))\n_0 = torch.zero_(y)\nreturn x0",
          {same});
   expect("y = torch.reshape(torch.t(x0), [4])\n_0 = torch.zero_(y)\nreturn x0",
@@ -330,7 +332,7 @@ TEST(Operators, WritingToCopies) {
       "y = torch.contiguous(torch.expand(torch.select(x0, 0, 0), [3, 2]))\n"
       "_0 = torch.zero_(torch.select(y, 0, 0))\nreturn (x0, y)",
       {same, F32({3, 2}, {0, 0, 1, 2, 1, 2})});
-  // The other ones stay views.
+  // The results of these operators stay views.
   expect("y = torch.reshape(x0, [4])\n_0 = torch.zero_(y)\nreturn x0",
          {F32({2, 2}, {0, 0, 0, 0})});
   expect(

@@ -32,13 +32,14 @@ struct MissingInputs {
   // False: if some inputs are given and some are not, those are an error. If
   // none is given all are random, as in a first try of a model.
   bool may_be_random = false;
-  std::vector<std::string> made;  // by BindInputs: "image: 1x1x28x28xf32"
+  std::vector<std::string> made;  // set by BindInputs: "image: 1x1x28x28xf32"
 };
 
-// One tensor per input. An input that is not given is zeros if it is state, and
-// random otherwise, as far as `missing` allows; null allows all. Types are
-// checked when the session runs. limits: of what is made so, which may be as
-// much as --max-memory says, strings with 64 bytes for each.
+// Returns one tensor per input. An input that is not given is zeros if it is
+// state, and random otherwise, if `missing` allows that; null allows all. The
+// session checks types when it runs. `limits` applies to the tensors that are
+// made: together they may be as large as --max-memory says, where a string
+// counts as 64 bytes.
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
     const std::vector<NamedShape>& shapes, RandomTensors& random,

@@ -61,7 +61,7 @@ StatusOr<std::string> RunInChild(
   int ends[2];
   if (pipe(ends) != 0)
     return InternalError(std::string("pipe: ") + std::strerror(errno));
-  std::fflush(nullptr);  // or the child would print it again
+  std::fflush(nullptr);  // otherwise the child would print it again
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0)

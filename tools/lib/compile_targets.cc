@@ -12,7 +12,7 @@
 namespace ember::tools {
 namespace {
 
-// Names that other tools have for the targets.
+// Names that other tools use for the targets.
 struct Alias {
   std::string_view alias, name;
 };

@@ -22,7 +22,7 @@ bool Exists(const std::string& path) {
 }
 
 Tolerance ToleranceOf(const Json& item) {
-  // Of items without recorded results it is null.
+  // The tolerance is null for items without recorded results.
   const Json& tolerance = item.at("tolerance");
   if (!tolerance.is_object()) return {};
   return {.rtol = tolerance.value("rtol", 0.0),
@@ -31,7 +31,7 @@ Tolerance ToleranceOf(const Json& item) {
               IntegerStepsOfNote(tolerance.value("note", std::string()))};
 }
 
-// The model file of an item's folder, whatever its format.
+// Returns the path of the model file in an item's folder, in any format.
 std::string ModelFile(const std::string& folder) {
   for (const frontends::Format* format : frontends::Formats()) {
     for (const std::string_view extension : format->extensions) {
@@ -39,14 +39,14 @@ std::string ModelFile(const std::string& folder) {
       if (Exists(path)) return path;
     }
   }
-  // Or the folder is the model.
+  // In some formats the folder itself is the model.
   if (std::string file = frontends::FileOfModel(folder); file != folder)
     return file;
   return folder + "/model of a known format";
 }
 
-// Graphs without a signature: their data sets name the nodes that are given and
-// asked for, all alike.
+// Returns the entry of a graph without a signature: the nodes that its data
+// sets give and ask for. All data sets name the same nodes.
 std::string EntryOf(const Json& item) {
   if (item.value("format", "") != "graphdef" || item.at("sets").empty())
     return "";
@@ -62,7 +62,7 @@ std::string EntryOf(const Json& item) {
   return entry;
 }
 
-// Whether the sets were recorded one after the other, on one object.
+// True if the data sets were recorded one after the other on one object.
 bool CarriesState(const Json& item) {
   for (const Json& set : item.at("sets")) {
     const std::string what = set.value("desc", "");
@@ -71,7 +71,8 @@ bool CarriesState(const Json& item) {
   return false;
 }
 
-// The models of an item: the model file with the data sets that belong to it.
+// Returns a case for each model file of an item, with the data sets that belong
+// to the file.
 std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
                                 const std::string& seeded) {
   const std::string folder = corpus + "/" + item.at("path").get<std::string>();
@@ -94,7 +95,7 @@ std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
   return cases;
 }
 
-// Whether a path begins with one of `folders`, a list with commas.
+// True if the path begins with one of `folders`, a list separated by commas.
 bool IsInFolders(std::string_view path, std::string_view folders) {
   while (!folders.empty()) {
     const size_t comma = std::min(folders.find(','), folders.size());

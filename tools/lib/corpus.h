@@ -1,5 +1,6 @@
-// The recorded models of a corpus: a folder with a manifest.json that lists
-// items, each a folder with a model and data sets.
+// Reads the recorded models of a corpus. A corpus is a folder with a
+// manifest.json that lists items; each item is a folder with a model and data
+// sets.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases,
 //                          ReadCorpus({.folder = "../shared/corpus",
@@ -19,13 +20,16 @@ namespace ember::tools {
 struct CorpusOptions {
   // The path of the folder with manifest.json, as the user typed it.
   std::string folder;
-  // The folder with NAME.onnx of models whose weights were made from a seed.
+  // The folder with the files NAME.onnx of models whose weights were made from
+  // a seed.
   std::string seeded;
-  // Beginnings of the items' paths, with commas. Empty: all items are read.
+  // Reads only items whose paths begin with one of these texts, separated by
+  // commas. If it is empty, all items are read.
   std::string parts;
 };
 
-// The cases with data sets, in the manifest's order: one for each model file.
+// Returns the cases that have data sets, in the manifest's order: one for each
+// model file.
 StatusOr<std::vector<GoldenCase>> ReadCorpus(const CorpusOptions& options);
 
 }  // namespace ember::tools

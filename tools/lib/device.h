@@ -16,8 +16,9 @@
 
 namespace ember::tools {
 
-// An error of the command line for a name that no driver has, or more threads
-// than a device takes. Whether the machine has the device is not looked at.
+// Returns an error of the command line for a name that no driver has, or for
+// more threads than a device takes. Does not check if the machine has the
+// device.
 Status CheckDevice(const std::string& name, int64_t threads);
 
 // threads = 0: one per core. cache_folder: as in hal::DeviceOptions. Errors:

@@ -53,9 +53,9 @@ struct CallOperands {
                                           std::span<const int64_t> parameters,
                                           std::vector<vm::Tensor> inputs);
 
-  // Makes outputs share an input's memory where they share it in the call, so
-  // that they are computed in place again. For operands with memory of their
-  // own.
+  // Makes outputs share an input's memory if they share it in the call, so that
+  // they are computed in place again. Only for operands that have their own
+  // memory.
   void Share(std::span<const int> with);
 
   // Returns pointers to the operands, in the form of KernelCall::buffers.

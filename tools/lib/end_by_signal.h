@@ -1,5 +1,5 @@
-// When a signal ends a tool, the tool deletes the files that it has not
-// written to their end (base/temporary_files.h), and ends by the same signal.
+// Makes a tool delete its unfinished files when a signal ends it
+// (base/temporary_files.h). The tool then ends by the same signal.
 //
 //   DeleteTemporaryFilesOnSignals();   // first in main
 //

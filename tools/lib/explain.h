@@ -23,8 +23,9 @@ namespace ember::tools {
 // Returns the table for a session on the host. `tiering` is null at tier 0.
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
                         const MachineLimits& limits);
-// Returns the table for a device that is not the host, whose limits are not
-// known. It has rates in place of shares, and says where each dispatch ran.
+// Prints the table for a device that is not the host. The limits of such a
+// device are not known, so the table has rates instead of shares, and the place
+// where each dispatch ran.
 std::string ExplainDeviceText(const vm::Session& session,
                               const vm::Tiering* tiering,
                               const std::string& device);

@@ -13,9 +13,9 @@
 //   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
 //   return RunTool(argc, argv, flags, [&] { return Compile(...); });
 //
-// --name=value and --name value are the same; a flag of one letter may have one
-// dash; a bool flag stands alone (--profile) or has =true or =false; "--" ends
-// the flags. Every tool has --help (-h) and --version. Errors: one line that
+// --name=value and --name value are the same. A flag of one letter may have one
+// dash. A bool flag has no value (--profile), or =true or =false. "--" ends the
+// flags. Every tool has --help (-h) and --version. An error is one line that
 // names the flag, what was expected and what was found. Not thread-safe.
 #ifndef EMBER_TOOLS_LIB_FLAGS_H_
 #define EMBER_TOOLS_LIB_FLAGS_H_

@@ -24,10 +24,11 @@ struct ImportFlags {
   bool separate_dims = false;
 };
 
-// `values` must outlive the parsing.
+// Declares the flags. `values` must outlive the parsing.
 void AddImportFlags(Flags& flags, ImportFlags* values);
 
-// Errors name the flag, what was expected and what was found.
+// Returns the options that the flags ask for. Errors name the flag, what was
+// expected and what was found.
 StatusOr<LoadOptions> LoadOptionsOf(const ImportFlags& flags);
 
 // Adds the values NAME=VALUE of `flag` ("--constant") to the constants.

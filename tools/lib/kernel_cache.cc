@@ -22,7 +22,7 @@ jit::CacheOptions CacheOptionsOf(const KernelCacheFlags& flags) {
   if (flags.is_off) return {};
   jit::CacheOptions options = jit::DefaultCacheOptions();
   if (!flags.folder.empty()) options.folder = UserPath(flags.folder);
-  // largest number of megabytes; far below a number that overflows the product
+  // small enough that the product does not overflow
   constexpr double kMax = 1e9;
   options.max_bytes =
       static_cast<int64_t>(std::clamp(flags.megabytes, 0.0, kMax) * 1e6);

@@ -1,5 +1,5 @@
-// A kernel beside tier 0: which of them takes longer for a dispatch, on this
-// machine, in one thread.
+// Compares the times of a kernel and of tier 0 for a dispatch, on this machine,
+// in one thread.
 //
 //   const std::optional<Lap> lost = LapLost(request, *kernel, ThreadClock());
 //   if (lost) Drop(kernel);   // lost->ratio() times as long as tier 0
@@ -13,16 +13,19 @@
 
 namespace ember::tools {
 
-// A kernel that takes more than so many times as long as tier 0 in each of so
-// many laps is slower: what other programs on the machine do explains less.
+// A kernel is slower if it takes more than kMaxRatio times as long as tier 0 in
+// each of kLaps laps. Other programs on the machine explain smaller
+// differences.
 inline constexpr double kMaxRatio = 1.1;
 inline constexpr int kLaps = 3;
-// A dispatch that takes tier 0 less costs a model little either way.
+// If tier 0 takes less than this for a dispatch, the dispatch costs a model
+// little with either tier.
 inline constexpr double kLeastNs = 20'000;
 
-// The lap with the median ratio where the kernel is slower; nothing where it is
-// not, or nobody can say: the dispatch takes little time, its parameters are
-// open, or it fails for operands from a seed. Constants are the request's.
+// Returns the lap with the median ratio if the kernel is slower. Returns
+// nothing if it is not, or if that cannot be measured: the dispatch takes
+// little time, its parameters are open, or it fails with random operands. Uses
+// the request's constants.
 std::optional<Lap> LapLost(const vm::KernelRequest& request,
                            const vm::Kernel& kernel, const Clock& clock);
 

@@ -1,5 +1,5 @@
-// Which kernels lose, by a clock that moves when it is read and when the kernel
-// runs.
+// Tests which kernels lose. A fake clock moves when it is read and when the
+// kernel runs.
 #include "tools/lib/kernel_race.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@
 namespace ember::tools {
 namespace {
 
-// A reading takes this long, so that each measurement does, too.
+// The time by which each reading moves the clock, so that each measurement
+// takes at least as long.
 constexpr int64_t kReadingNs = 60'000;
 
 class RaceOfKernels : public testing::Test {

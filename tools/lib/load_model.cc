@@ -64,8 +64,8 @@ std::string FoundInstead(std::string_view contents, std::string_view path) {
   return DescribeContents(contents);
 }
 
-// ", with weights.gguf, a …: …" if the folder has a file of a format that is
-// not read; else nothing.
+// Returns ", with weights.gguf, a …: …" if the folder has a file of a format
+// that is not read; otherwise "".
 std::string OtherModelIn(const std::string& folder) {
   constexpr size_t kMaxFiles = 100;
   std::set<std::string> names;
@@ -86,7 +86,8 @@ std::string OtherModelIn(const std::string& folder) {
   return "";
 }
 
-// A folder of no model, with the names of models in it.
+// Returns the error for a folder that is not a model. It names the models in
+// the folder.
 Status NotAModelsFolder(const std::string& path, const std::string& folder) {
   constexpr size_t kMaxNames = 3;
   std::set<std::string> models;
@@ -237,7 +238,8 @@ StatusOr<std::vector<frontends::InputInfo>> TakeFromValues(
       }))
     return inputs;
   const std::vector<NamedTensor> values = ReadValues(specs);
-  // Names of values show how many items a list among the inputs has.
+  // The number of items of a list among the inputs follows from the names of
+  // the given values.
   frontends::ImportOptions named = import;
   for (const NamedTensor& value : values) {
     if (!value.name) continue;
@@ -276,8 +278,8 @@ Status CheckTypes(const graph::Graph& graph,
   return OkStatus();
 }
 
-// Returns the inputs whose dims the import took not to be 1, because ranks
-// depend on them.
+// Returns the inputs that have dims which the import assumed not to be 1,
+// because ranks depend on that.
 std::set<std::string> InputsOfRanks(const graph::Graph& graph) {
   std::set<std::string> symbols, inputs;
   for (const graph::Dim& dim : graph::DimsTakenNotUnit(graph))
@@ -291,7 +293,8 @@ std::set<std::string> InputsOfRanks(const graph::Graph& graph) {
   return inputs;
 }
 
-// A module is one function that is compiled already.
+// Refuses options for models that are compiled here: a module is one function
+// that has been compiled already.
 Status CheckOptionsOfModule(const std::string& path,
                             const LoadOptions& options) {
   const std::string_view flag = !options.entry.empty()    ? "--entry"
@@ -359,7 +362,8 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
   }
   StatusOr<graph::Graph> graph = format->import(ModelPath(path), import);
   if (graph.ok() && !inputs.empty()) {
-    // Ranks that depend on dims are those of this run.
+    // Ranks depend on some dims. Imports the model again with the dims of this
+    // run.
     const std::set<std::string> deciding = InputsOfRanks(*graph);
     if (!deciding.empty()) {
       PinToValues(inputs, deciding, ReadValues(options.inputs), import);

@@ -41,9 +41,9 @@ struct LoadOptions {
   // The fields of this struct are for models that are compiled here.
   std::vector<NamedShape> shapes;   // pins dims of inputs
   std::vector<NamedTensor> values;  // inputs that become constants, by name
-  // The values of --input (tensor_spec.h). An input of which the model does not
-  // give the rank, or the element type, has those of its value; an input that
-  // the model can do without is there where it has a value.
+  // The values of --input (tensor_spec.h). If the model does not give the rank
+  // or the element type of an input, those of its value are used. An optional
+  // input exists if it has a value.
   std::vector<std::string> inputs;
   std::string entry;           // frontends::ImportOptions::entry
   bool separate_dims = false;  // frontends::ImportOptions::separate_dims
@@ -54,8 +54,8 @@ struct LoadOptions {
 // Imports a model. Paths are as the user typed them (tools/lib/paths.h).
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const LoadOptions& options);
-// Names of the inputs that the model needs, in its order; the model need not be
-// one that can be imported.
+// Returns the names of the inputs that the model needs, in the model's order.
+// The model need not be one that can be imported.
 StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
                                                    const LoadOptions& options);
 

@@ -146,7 +146,7 @@ std::string SymbolIn(const std::string& path, const LibraryOptions& options) {
   return SymbolOf(path, options.kind == LibraryKind::kC ? ".c" : ".o");
 }
 
-// The facts of a processor that an object file states.
+// The facts about a processor that an object file states.
 struct ObjectKind {
   vm::ElfMachine machine = vm::ElfMachine::kX86_64;
   const char* triple = nullptr;

@@ -91,7 +91,7 @@ StatusOr<std::vector<int64_t>> ParseShapeTuple(std::string_view header,
 void CopyFromFortranOrder(std::string_view data, vm::Tensor& tensor) {
   const auto size = static_cast<size_t>(DTypeByteSize(tensor.type));
   const size_t rank = tensor.dims.size();
-  std::vector<size_t> strides;  // of `data`, in elements
+  std::vector<size_t> strides;  // strides of `data`, in elements
   size_t stride = 1;
   for (const int64_t dim : tensor.dims) {
     strides.push_back(stride);

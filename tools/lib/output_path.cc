@@ -65,7 +65,7 @@ Status MakeOutputFolder(std::string_view flag, const std::string& path) {
   if (path.empty()) return OkStatus();
   const std::string folder = UserPath(path);
   const bool is_made = ::mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST;
-  // The slash makes the call fail for a file.
+  // The slash at the end makes the call fail for a file.
   if (is_made && ::access((folder + "/").c_str(), W_OK | X_OK) == 0)
     return OkStatus();
   return NoFolder(flag, path, errno);

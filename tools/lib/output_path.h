@@ -1,5 +1,5 @@
-// Checks, before a tool works for seconds, that it will be able to write what
-// it makes.
+// Checks that a tool will be able to write its output, before it works for
+// seconds.
 //
 //   EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
 //

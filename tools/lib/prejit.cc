@@ -116,14 +116,14 @@ class Prejitter {
     }
   }
 
-  // What a kernel takes beside tier 0, where it takes longer.
+  // Returns the times of tier 0 and the kernel if the kernel takes longer.
   std::optional<Lap> LostBy(const vm::KernelRequest& request) {
     const bool runs_here = hal::MissingFeatures(target_.target).empty();
     if (!options_.drops_slow || !runs_here ||
         request.parameters.size() != request.dispatch->parameters.size()) {
       return std::nullopt;
     }
-    // The same code, loaded here.
+    // Loads the same code in this process.
     const auto kernel = jit::BuildKernel(request, *compiler_, nullptr);
     if (!kernel.ok() || (*kernel)->host() == nullptr) return std::nullopt;
     return LapLost(request, **kernel, options_.clock);
@@ -151,7 +151,7 @@ class Prejitter {
     }
     row.code_bytes = static_cast<int64_t>(image->code.bytes.size());
     const int64_t packed_bytes = BytesOf(packed.buffers);
-    // Largest ratio of packed weights to the original ones. Reading more bytes
+    // Largest factor by which packed weights may be larger: reading more bytes
     // from a disk takes longer than packing the weights.
     constexpr int64_t kMaxGrowth = 2;
     if (options_.packed_weights == PackedWeights::kAuto &&

@@ -44,9 +44,9 @@ struct PrejitOptions {
   // one for all shapes, and one for each shape of the profile. Null: every
   // dispatch gets a kernel for all shapes. Used during the call.
   const std::vector<vm::DispatchProfile>* profile = nullptr;
-  // Kernels that take longer than tier 0 are left out, where this machine can
-  // tell (tools/lib/kernel_race.h): it runs code for the target, and the shape
-  // is known.
+  // Kernels that take longer than tier 0 are left out
+  // (tools/lib/kernel_race.h). That is only measured if this machine runs code
+  // for the target and the shape is known.
   bool drops_slow = true;
   Clock clock = ThreadClock();
 };

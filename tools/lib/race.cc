@@ -20,7 +20,8 @@ double TimeOfCalls(const std::function<void()>& work, int64_t calls,
   return static_cast<double>(clock() - start) / static_cast<double>(calls);
 }
 
-// How many calls take at least so long. The first of them fills caches.
+// Returns the number of calls that together take at least `least_ns`. Makes one
+// more call first, which fills the caches.
 int64_t CallsFor(const std::function<void()>& work, int64_t least_ns,
                  const Clock& clock) {
   work();

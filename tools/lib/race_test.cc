@@ -7,7 +7,7 @@
 namespace ember::tools {
 namespace {
 
-// Work that takes as long as it says, by a clock that only it moves.
+// Does work that takes a given time by a clock that only the work moves.
 class FakeTime {
  public:
   Clock clock() {
@@ -54,7 +54,7 @@ TEST(RaceTest, LongCallsAreMeasuredThreeTimes) {
       },
       time.Work({1'000'000}), {}, time.clock());
   EXPECT_EQ(lap.first_ns, 300'000'000);
-  // One fills caches, one is for the number of calls.
+  // One call fills the caches, and one finds the number of calls.
   EXPECT_EQ(calls, 2 + 3);
 }
 

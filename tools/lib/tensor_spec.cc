@@ -112,7 +112,7 @@ StatusOr<vm::Tensor> RandomStrings(const TensorType& type,
   return vm::Tensor::OfStrings(type.dims, std::move(strings));
 }
 
-// Names that other programs have for the types.
+// Names that other programs use for the types.
 struct TypeAlias {
   std::string_view alias, name;
 };
@@ -127,7 +127,8 @@ constexpr TypeAlias kTypeAliases[] = {
     {"boolean", "bool"}, {"str", "string"},    {"text", "string"},
 };
 
-// "; did you mean 1x3xf32?" for "1x3xfloat32"; empty for what is no such type.
+// Returns "; did you mean 1x3xf32?" for "1x3xfloat32"; empty if the text ends
+// with no such name of a type.
 std::string SuggestType(std::string_view text) {
   for (const TypeAlias& row : kTypeAliases) {
     if (!text.ends_with(row.alias)) continue;

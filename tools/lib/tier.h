@@ -1,4 +1,5 @@
-// The tier that a command line asks for, and the native kernels that it allows.
+// Opens the tier that a command line asks for, and the native kernels that it
+// allows.
 //
 //   TierOptions options;
 //   AddNativeFlags(flags, &options.native);
@@ -8,12 +9,16 @@
 //                          OpenTier(options, device, model.module));
 //   vm::Session::Create(model.module, {..., .tiering = tier.tiering});
 //
-// "0": the interpreter. "1", "2": each dispatch is compiled before it runs
-// first, quickly or with everything (for the parameters that it has); what
-// cannot be compiled stays with the interpreter. "auto": the interpreter, while
-// a thread beside it compiles what has become hot (vm/runtime/tiering.h);
-// kernels that are slower than the interpreter are not used. On a device that
-// is not the host "auto" is "2". The policy is vm/runtime/session_kernels.h.
+//   "0"       the interpreter
+//   "1", "2"  each dispatch is compiled before its first run: quickly, or with
+//             all optimisations and for the parameters that it has. The
+//             interpreter runs dispatches that cannot be compiled
+//   "auto"    the interpreter, while a thread compiles hot dispatches in the
+//             background (vm/runtime/tiering.h). Kernels that are slower than
+//             the interpreter are not used. On a device that is not the host
+//             "auto" is "2"
+//
+// vm/runtime/session_kernels.h has the policy.
 #ifndef EMBER_TOOLS_LIB_TIER_H_
 #define EMBER_TOOLS_LIB_TIER_H_
 
@@ -44,13 +49,10 @@ void AddRoundingFlags(Flags& flags, RoundingFlags* values);
 void AddTf32Flag(Flags& flags, bool* value);
 
 struct Tier {
-  // kernels of the module; null for "0" without native kernels
-  std::shared_ptr<vm::Tiering> tiering;
-  std::shared_ptr<jit::Jit> jit;  // the JIT; null for "0"
-  // checks of kernels; null if kernels are not checked
-  std::shared_ptr<jit::Oracle> oracle;
-  // One line about the native kernels that UseNativeKernels installed; empty if
-  // it installed none.
+  std::shared_ptr<vm::Tiering> tiering;  // null for "0" without native kernels
+  std::shared_ptr<jit::Jit> jit;         // the JIT; null for "0"
+  std::shared_ptr<jit::Oracle> oracle;   // null where kernels are not checked
+  // one line that says which native kernels run; empty if none do
   std::string native;
 };
 
@@ -86,27 +88,26 @@ struct TierOptions {
   // the host are not checked.
   KernelCheckFlags checks;
   NativeFlags native;
-  // The module's file, as the user typed it: overlays are beside it. Empty: no
-  // native kernels are used.
+  // The module's file, as the user typed it; overlays are in its folder. If it
+  // is empty, no native kernels are used.
   std::string model;
 };
 
 // Returns an error that does not depend on the module: an unknown tier,
-// --allow-native beside --key, a key that cannot be read, a schedule folder at
-// tier 0.
+// --allow-native together with --key, a key that cannot be read, a schedule
+// folder at tier 0.
 Status CheckTierOptions(const TierOptions& options);
 
-// Errors: those of CheckTierOptions; "1" and "2": no JIT beside this program,
-// or LLVM's library is missing; a schedule folder that is wrong for the module;
-// a native library that cannot be loaded, or has no kernels of this module for
-// this machine.
+// Opens the tier. Errors: those of CheckTierOptions; for "1" and "2" that
+// jit/libember_jit.so is missing next to this program, or LLVM's library; a
+// schedule folder that is wrong for the module; a native library that cannot be
+// loaded, or has no kernels of this module for this machine.
 //
-// Native kernels (vm-prejit) are in the module, in overlays beside its file or
-// in a library. With permission they run in the place of the tier for the
-// dispatches that they are of, at tier 0, too. They are used as they are: not
-// checked, not timed beside tier 0. Without permission the module runs
-// portable, and stderr says so once. A device that is not the host uses those
-// that are for it, and no library.
+// Native kernels (vm-prejit) are in the module, in overlays in its folder or in
+// a library. With permission they replace the tier for their dispatches, also
+// at tier 0. They are neither checked nor compared with the time of tier 0.
+// Without permission the module runs without them, and stderr says so once. A
+// device that is not the host uses native kernels for it, but no library.
 StatusOr<Tier> OpenTier(const TierOptions& options,
                         const std::shared_ptr<hal::Device>& device,
                         const std::shared_ptr<const vm::Module>& module);

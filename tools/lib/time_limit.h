@@ -1,12 +1,12 @@
-// Ends the process when something has taken too long.
+// Ends the process if something takes too long.
 //
 //   {
 //     const TimeLimit limit(/*seconds=*/20, "vm-run: expected …\n");
 //     … work that cannot be interrupted
 //   }
 //
-// The process then ends with status 1 and the message on stderr. For tools,
-// whose process is the user's command.
+// At the limit the process writes the message to stderr and ends with status 1.
+// Only tools use it: their process belongs to the user's command.
 #ifndef EMBER_TOOLS_LIB_TIME_LIMIT_H_
 #define EMBER_TOOLS_LIB_TIME_LIMIT_H_
 
@@ -23,7 +23,7 @@ namespace ember::tools {
 
 class TimeLimit {
  public:
-  // 0 seconds, or more than a billion, are no limit.
+  // There is no limit if `seconds` is 0 or more than a billion.
   TimeLimit(double seconds, std::string message);
   ~TimeLimit();
   TimeLimit(const TimeLimit&) = delete;

@@ -12,7 +12,7 @@ namespace {
 // every iteration of a loop, or for a hundred shapes of a large model.
 constexpr size_t kMaxSegments = 1024;
 constexpr int64_t kMaxCommands = 64 * 1024;
-// largest number of bytes of old recordings
+// largest total size of kept recordings
 constexpr int64_t kMaxBytes = int64_t{256} << 20;
 // Largest number of touches that are compared. For more, a barrier costs less
 // than a search for conflicts.

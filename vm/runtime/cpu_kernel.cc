@@ -13,7 +13,7 @@
 namespace ember::vm {
 namespace {
 
-// Bytes of a constant that are worth a call of the system.
+// Smallest size in bytes of a constant whose pages are worth releasing.
 constexpr size_t kLargeConstant = size_t{1} << 20;
 
 constexpr int64_t kAlignment = 64;
@@ -166,7 +166,7 @@ Status CpuKernel::Pack() {
   SerialRunner runner;
   EMBER_RETURN_IF_ERROR(RunPhases(0, image.prologue_count, layout,
                                   {parameters, arguments, runner}, arguments));
-  // There is a copy of them now.
+  // The kernel has a packed copy of these constants now.
   for (const std::span<const uint8_t> constant : definition_.constants) {
     if (constant.size() >= kLargeConstant) ReleaseMappedPages(constant);
   }

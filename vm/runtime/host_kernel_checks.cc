@@ -11,7 +11,7 @@
 namespace ember::vm {
 namespace {
 
-// Bytes of a constant that are worth a call of the system.
+// Smallest size in bytes of a constant whose pages are worth releasing.
 constexpr int64_t kLargeConstant = int64_t{1} << 20;
 
 }  // namespace
@@ -47,7 +47,8 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
             .ToString());
     UseKernel(entry, nullptr);
   }
-  // Tier 0 is wanted once: weights are not packed for it beside the kernel's.
+  // Tier 0 runs only once here, so weights are not packed for it in addition to
+  // those that the kernel has packed.
   const bool is_only_checking = entry.plan == nullptr;
   if (is_only_checking) {
     EMBER_RETURN_IF_ERROR(
@@ -69,7 +70,8 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
   return status;
 }
 
-// Of weights that lie in the model's file the kernel has a copy.
+// Releases the pages of weights in the model's file: the kernel has a copy of
+// them.
 void HostDispatchRunner::ReleaseConstants(const SiteState& site) {
   const auto first = std::ranges::find(context_.module.sites(), site.group,
                                        &DispatchSite::group);

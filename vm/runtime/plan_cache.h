@@ -62,8 +62,8 @@ class PlanCache {
   StatusOr<PlanEntry*> Get(std::span<const int64_t> parameters,
                            int64_t most_points, bool is_run);
 
-  // Makes the entry's plan again. keeps_constants: it packs constants in its
-  // first run and keeps them; one for a single run does without.
+  // Makes the entry's plan again. keeps_constants: the plan packs constants in
+  // its first run and keeps them; a plan for a single run does not pack them.
   Status Restore(PlanEntry& entry, bool keeps_constants = true) const;
 
  private:

@@ -28,8 +28,8 @@ int64_t DeclaredBytes(const TensorSignature& signature) {
   return bytes.ok() ? *bytes : -1;
 }
 
-// Names the model's nodes that a dispatch computes before the dispatch's error:
-// "'embed (Gather)': dispatch @d3_gather: …".
+// Adds the names of the model's nodes that a dispatch computes to the beginning
+// of the dispatch's error: "'embed (Gather)': dispatch @d3_gather: …".
 Status WithNodes(Status status, const ModuleDefinition& module) {
   constexpr std::string_view kDispatch = "dispatch @";
   const std::string_view message = status.message();

@@ -17,7 +17,7 @@ CompilePlan PlanCompilation(KernelTier tier, CompilePlace place, bool is_host) {
                    ? CompilePlace::kThread
                    : place;
   if (plan.in_background) {
-    // Few on machines where sessions rarely use all cores.
+    // The number is small for machines where sessions rarely use all cores.
     constexpr unsigned kMaxThreads = 4;
     plan.threads = static_cast<int>(
         std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMaxThreads));

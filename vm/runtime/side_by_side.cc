@@ -8,7 +8,7 @@
 namespace ember::vm {
 namespace {
 
-constexpr size_t kMaxCalls = 8;  // largest number of calls of a batch
+constexpr size_t kMaxCalls = 8;  // largest number of calls in a batch
 // Largest number of buffers of a call of a batch: each buffer is compared with
 // each of the other calls' buffers.
 constexpr size_t kMaxBuffers = 64;

@@ -18,8 +18,8 @@ namespace ember::caffe {
 struct TestBlob {
   std::vector<int64_t> dims;
   std::vector<float> values;
-  // Of numbers as NVIDIA's fork writes them: which of its types, and their
-  // bytes. Negative: there are none.
+  // Number of a type of NVIDIA's fork of Caffe, and the bytes of numbers of
+  // that type. A negative type means that there are none.
   int raw_type = -1;
   std::string raw = "";
 };

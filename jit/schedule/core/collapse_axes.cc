@@ -15,7 +15,8 @@ namespace {
 
 using tensor::Opcode;
 
-// Elements that vectors of any machine and type hold without a rest.
+// A multiple of the number of elements that a vector of any machine and type
+// holds.
 constexpr int64_t kElementsOfVectors = 64;
 
 // Two neighbours, numbers `first` and `first` + 1, of a stage's axes or of a
@@ -120,7 +121,8 @@ class Collapser {
         if (!FindAxes(dims, open)) return false;
       }
     }
-    // Where all memory runs along both, lanes do: rows of whole vectors stay.
+    // Keeps axes that are the innermost dims of every buffer if rows are whole
+    // vectors: lanes then run along a row.
     return std::any_of(dims_.begin(), dims_.end(), [&](const Pair& dims) {
       const auto& extents = c_.buffers[dims.owner].extents;
       return SizeOf(extents[dims.first + 1]) % kElementsOfVectors != 0 ||

@@ -5,11 +5,11 @@
 //   %y[0, ij, o]   = sum(c < 64) %x[0, ij, c] * %w[c, o]     // ij < 196
 //
 // Tiles then divide 196 rows instead of 14 by 14, and loops have one index
-// less. Memory is as it was: where the two index neighbouring dims of a buffer,
-// in every access of every stage, these are one dim as well. Extents are
-// constant. The dims along which elements lie next to each other stay as they
-// are unless the computation moves them, or a row is no whole number of
-// vectors: lanes are taken from there.
+// less. The contents of memory do not change: if the two axes index
+// neighbouring dims of a buffer in every access of every stage, these dims
+// become one dim as well. Extents are constant. The innermost dims, from which
+// lanes are taken, stay as they are, except if the computation moves them or if
+// a row is not a whole number of vectors.
 //
 //   Computation c = Disassemble(dispatch, parameters);
 //   CollapseAxes(c);

@@ -1,5 +1,6 @@
-// What becomes one axis, and that it computes the same, with axes in another
-// order (order_axes.h) and split dims (split_dims.h), too.
+// Tests which axes become one axis, and that the computation gives the same
+// results, also after axes are reordered (order_axes.h) and dims are split
+// (split_dims.h).
 #include "jit/schedule/core/collapse_axes.h"
 
 #include <gtest/gtest.h>
@@ -100,7 +101,8 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
   }
 }
 
-// A vector then ends in the next row, and is whole.
+// After the collapse a vector that begins in one row may end in the next, so
+// that all vectors are whole.
 TEST(CollapseAxes, RowsThatAreNoWholeVectors) {
   EXPECT_NE(Collapsed(R"(
 dispatch @pad(%x: f32[6, 7, 56]) -> (%y: f32[8, 7, 56]) {

@@ -11,7 +11,7 @@
 namespace ember::schedule {
 namespace {
 
-// Bytes of a buffer of constant extents, at most 2^40.
+// Returns the bytes of a buffer, at most 2^40, if its extents are constant.
 std::optional<int64_t> BytesOf(const Computation& c, uint32_t number) {
   const ComputationBuffer& buffer = c.buffers[number];
   int64_t bytes = DTypeByteSize(buffer.type);
@@ -23,7 +23,7 @@ std::optional<int64_t> BytesOf(const Computation& c, uint32_t number) {
   return bytes;
 }
 
-// How many stages store to each buffer.
+// Returns the number of stages that store to each buffer.
 std::vector<int> StoresOf(const Computation& c) {
   std::vector<int> stores(c.buffers.size());
   for (const ComputationStage& stage : c.stages) {

@@ -1,11 +1,13 @@
-// Stages that read nothing but constants are computed once, when a kernel is
-// made, as copies of constants are that products read in another layout:
+// Marks stages that read only constants, so that a kernel computes them once,
+// when it is made, like the copies of constants in another layout that products
+// read:
 //
 //   %w[n, k] = (f32(%q[n, k]) - 8.0) * %scales[n, k floordiv 32]
 //   %y[i, n] = sum(k < 2048) %x[i, k] * %w[n, k]
 //
-// %w, made of the constants %q and %scales, becomes a constant for all that
-// reads it: weights of few bits are expanded once, and not in each call.
+// %w is computed from the constants %q and %scales, so it becomes a constant
+// for all stages that read it: weights of few bits are expanded once, not in
+// each call.
 //
 //   Computation c = Disassemble(dispatch, parameters);
 //   MakeConstant(c.buffers[1], data);
@@ -19,12 +21,14 @@
 
 namespace ember::schedule {
 
-// Results of constant extents whose indices need no check while the program
-// runs, and that take at most kMaxGrowth times the memory of what they are
-// made of: a broadcast is made anew where it is read.
+// Marks the results of such stages as constants. Their extents must be
+// constant, no index may need a check while the program runs, and the result
+// may take at most kMaxGrowth times the memory of the constants that it is
+// computed from. A broadcast that grows more is computed where it is read.
 void MarkConstantStages(Computation& computation);
 
-// Of f32 by 4 bits with scales, and some more.
+// Numbers of 4 bits with scales grow by less than a factor of 8 as f32; the
+// limit leaves some room.
 inline constexpr int64_t kMaxGrowth = 16;
 
 }  // namespace ember::schedule

@@ -45,12 +45,15 @@ bool MustRunOnce(const Computation& computation, int stage);
 bool AccessesAreSafe(const Computation& computation, int stage);
 bool IsSafe(const Computation& computation, NodeId load);
 
-// Where marked loops of the stage stand: a parallel loop is the outermost
-// one of a stage that is computed by itself; inside a vector loop is no other
-// one, no bound one, no reduction unless the vector is one or it is a dot loop,
-// which is the innermost one, and no other stage; inside a bound loop is no
-// other one, also not of stages computed there; not both lanes and invocations
-// combine elements.
+// Checks the positions of marked loops of the stage:
+//   - A parallel loop is the outermost loop of a stage that is not computed
+//     inside another one.
+//   - A vector loop contains no other vector loop, no bound loop and no other
+//     stage. It contains a reduction only if it is a reduction itself or if the
+//     inner loop is a dot loop, which is the innermost one.
+//   - A bound loop contains no other bound loop, also not of stages that are
+//     computed in it.
+//   - Lanes and invocations do not both combine elements.
 Status CheckMarkedLoops(const Schedule& schedule, int stage);
 // Checks that a fold combines its points in the order of the axes.
 Status CheckFolds(const Schedule& schedule, int stage);

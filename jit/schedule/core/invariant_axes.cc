@@ -38,8 +38,8 @@ class Dropper {
            BufferRole::kOutput;
   }
 
-  // The stage stores to a temporary, and one behind it copies that to where the
-  // stage stored.
+  // Makes the stage store to a temporary, and adds a stage that copies the
+  // temporary to the stage's former result.
   void CopyResult(size_t number) {
     ComputationStage copy;
     copy.name = c_.stages[number].name;
@@ -75,7 +75,8 @@ class Dropper {
       for (const ComputationStore& store : stage.stores)
         ++stores_[store.buffer];
       ForEachLoad(c_.pool, RootsOf(stage), [&](NodeId load) {
-        // What may be outside is told by the extents.
+        // The result of a load that may be outside depends on the buffer's
+        // extents.
         if (c_.pool[load].opcode != tensor::Opcode::kLoad || !IsSafe(c_, load))
           is_plainly_read_[c_.pool[load].buffer] = false;
       });
@@ -96,7 +97,8 @@ class Dropper {
   bool IsInvariant(const ComputationStage& stage, size_t axis) const {
     const ComputationAxis& a = stage.axes[axis];
     const tensor::Interval extent = c_.pool[a.extent].range;
-    // One without points has nothing to compute.
+    // An axis that may have no points stays, because the stage may then compute
+    // nothing. Dropping an axis of one point would save nothing.
     if (extent.low < 1 || extent.high <= 1) return false;
     const auto depends = [&](NodeId id) {
       return tensor::DependsOn(c_.pool, id, a.variable);
@@ -136,8 +138,9 @@ class Dropper {
   }
 
   Computation& c_;
-  std::vector<int> stores_;            // by buffer: how many stages store to it
-  std::vector<bool> is_plainly_read_;  // by buffer
+  std::vector<int> stores_;  // number of stages that store to each buffer
+  // per buffer: true if no load may be outside
+  std::vector<bool> is_plainly_read_;
 };
 
 }  // namespace

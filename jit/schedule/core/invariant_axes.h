@@ -1,5 +1,5 @@
-// Axes that change nothing of what a temporary holds are left out of it, before
-// a computation is scheduled:
+// Removes axes along which all values of a temporary are equal, before a
+// computation is scheduled:
 //
 //   %t[i, j] = sum(k < 512) %x[i, k] * 0.5      // %t: f32[8, 64]
 //   %y[i, j] = %t[i, j] * %w[j]
@@ -20,10 +20,11 @@
 
 namespace ember::schedule {
 
-// Of what reductions give that one stage stores whole, and whose readers are
-// known to stay inside; a result of the dispatch is then copied from a
-// temporary, %y.same for %y. What is no reduction costs little, and is computed
-// near what reads it.
+// Changes only reductions whose result one stage stores completely and whose
+// readers are known to stay inside its extents. If the result is one of the
+// dispatch, the reduction stores to a temporary (%y.same for %y), which another
+// stage copies to %y. Stages that are no reductions cost little and are
+// computed near their readers, so they stay as they are.
 void DropInvariantAxes(Computation& computation);
 
 }  // namespace ember::schedule

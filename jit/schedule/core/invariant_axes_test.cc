@@ -1,5 +1,5 @@
-// Which axes are left out of temporaries, and that nothing else changes:
-// collapse_axes_test.cc compares what random dispatches compute.
+// Tests which axes are removed from temporaries, and that nothing else changes.
+// collapse_axes_test.cc compares the results of random dispatches.
 #include "jit/schedule/core/invariant_axes.h"
 
 #include <gmock/gmock.h>
@@ -58,13 +58,13 @@ TEST(InvariantAxes, WhatMattersStays) {
   %t[i, j] = sum(k < 8) %x[j, k] * f32(i)
   %y[i, j] = exp(%t[i, j])
 })",
-        // Readers look beyond its end.
+        // A reader reads beyond the end of the temporary.
         R"(dispatch @pad(%x: f32[6, 8]) -> (%y: f32[6, 7]) {
   temp %t: f32[6, 5]
   %t[i, j] = sum(k < 8) %x[i, k]
   %y[i, j] = pad(%t[i, j - 1], 0.0)
 })",
-        // No reduction.
+        // The stage is no reduction.
         R"(dispatch @cheap(%x: f32[6]) -> (%y: f32[6, 5]) {
   temp %t: f32[6, 5]
   %t[i, j] = exp(%x[i])

@@ -1,5 +1,6 @@
-// What every executor does to a computation before it is scheduled, so that
-// schedules find one form of what may be written in several.
+// Normalises a computation before it is scheduled, so that schedules find one
+// form of computations that can be written in several ways. Every executor does
+// this.
 //
 //   Computation c = Disassemble(dispatch, parameters);
 //   MakeConstant(c.buffers[1], data);
@@ -13,10 +14,10 @@
 
 namespace ember::schedule {
 
-// As Disassemble made it, with its constants known. Leaves out axes that change
-// nothing (invariant_axes.h), orders the others (order_axes.h), joins those
-// that are used together (collapse_axes.h), and splits dims of groups
-// (split_dims.h).
+// Removes axes along which all values are equal (invariant_axes.h), orders the
+// others (order_axes.h), collapses those that are only used together
+// (collapse_axes.h), and splits dims of groups (split_dims.h). `computation` is
+// the result of Disassemble, with its constants known.
 void Normalise(Computation& computation);
 
 }  // namespace ember::schedule

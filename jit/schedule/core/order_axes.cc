@@ -8,7 +8,7 @@
 namespace ember::schedule {
 namespace {
 
-// By buffer: whether a stage reads it.
+// Returns, for each buffer, true if a stage reads it.
 std::vector<bool> ReadBuffers(const Computation& c) {
   std::vector<bool> is_read(c.buffers.size());
   for (const ComputationStage& stage : c.stages) {
@@ -22,8 +22,8 @@ bool IsPoint(const Computation& c, const ComputationAxis& axis) {
   return c.pool[axis.extent].range.high <= 1;
 }
 
-// The stage's axes over several points that index dims of the temporary, in the
-// order of the dims.
+// Returns the stage's axes with more than one point that index dims of the
+// loaded temporary, in the order of these dims.
 std::vector<size_t> AxesInDims(const Computation& c,
                                const ComputationStage& stage, NodeId load) {
   const tensor::Node& node = c.pool[load];
@@ -39,7 +39,8 @@ std::vector<size_t> AxesInDims(const Computation& c,
   return axes;
 }
 
-// In the order that the temporary with the most of the stage's axes has them.
+// Returns the axes that index the temporary with the most of the stage's axes,
+// in the order of its dims.
 std::vector<size_t> OrderOf(const Computation& c,
                             const ComputationStage& stage) {
   std::vector<size_t> order;
@@ -58,10 +59,11 @@ void Order(const Computation& c, ComputationStage& stage) {
   if (last == 0) return;
   std::vector<size_t> order = OrderOf(c, stage);
   const auto lanes = std::ranges::find(order, last - 1);
-  // Rows of another stage are this one's columns.
+  // The lanes' axis indexes another than the last of these dims: the rows of
+  // that temporary are columns of this stage.
   if (lanes != order.end() && lanes + 1 != order.end()) return;
   if (lanes != order.end()) order.pop_back();
-  // The places that these axes have among them.
+  // The positions of these axes among the stage's axes.
   std::vector<size_t> places = order;
   std::ranges::sort(places);
   const std::vector<ComputationAxis> before = stage.axes;
@@ -74,7 +76,8 @@ void Order(const Computation& c, ComputationStage& stage) {
 void OrderAxes(Computation& computation) {
   const std::vector<bool> is_read = ReadBuffers(computation);
   for (ComputationStage& stage : computation.stages) {
-    // Who reads a stage's results relies on its axes being their dims in order.
+    // Readers of a stage's results rely on the stage's axes having the order of
+    // the results' dims.
     const bool is_used = std::ranges::any_of(
         stage.stores,
         [&](const ComputationStore& store) { return is_read[store.buffer]; });

@@ -1,15 +1,15 @@
-// The axes of a stage whose results nothing in the dispatch reads come in the
-// order in which they index what the stages before it made, before a
-// computation is scheduled:
+// Orders the axes of a stage by the temporaries that it reads, before a
+// computation is scheduled. Only stages whose results no other stage reads are
+// changed:
 //
 //   %p[b, h, i, k] = ...                                   // rows (b, h, i)
 //   %y[b, i, h, d] = sum(k < 64) %p[b, h, i, k] * %v[b, h, k, d]
 //
-// has the axes b, i, h, d, as it is written, and b, h, i, d behind this: rows
-// are then the same axes, in the same places, in all of these stages, and
-// schedules take the last of them for those that a tile has several of
-// (jit/schedule/rules/stage_groups.h). What is computed and where it is stored
-// does not change.
+// The second stage is written with the axes b, i, h, d, and has b, h, i, d
+// afterwards. Rows are then the same axes, at the same positions, in all of
+// these stages, and schedules give a tile several points of the last of them
+// (jit/schedule/rules/stage_groups.h). The values and the places where they are
+// stored do not change.
 //
 //   Computation c = Disassemble(dispatch, parameters);
 //   OrderAxes(c);
@@ -22,8 +22,8 @@
 
 namespace ember::schedule {
 
-// Only axes in front of the last one with several points change places: lanes
-// run along that.
+// Reorders only axes before the last one with several points, because lanes run
+// along that one.
 void OrderAxes(Computation& computation);
 
 }  // namespace ember::schedule

@@ -1,4 +1,5 @@
-// Axes that change places. That the same is computed: collapse_axes_test.cc.
+// Tests the order of axes. collapse_axes_test.cc tests that results are the
+// same.
 #include "jit/schedule/core/order_axes.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 namespace ember::schedule {
 namespace {
 
-// The names of the last stage's axes, over points and of its sum.
+// Returns the names of the last stage's axes, including those of its sum.
 std::string AxesOf(std::string_view text) {
   const auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
@@ -23,7 +24,8 @@ std::string AxesOf(std::string_view text) {
   return names;
 }
 
-// Of attention: what rows weigh, by values, stored as `indices` of `shape`.
+// Returns the second product of attention: weights times values. The result has
+// the shape `shape` and is stored at the indices `axes`.
 std::string Weighted(const std::string& shape, const std::string& axes,
                      const std::string& weight, const std::string& value) {
   return R"(
@@ -63,7 +65,7 @@ dispatch @heads(%x: f32[2, 3, 4, 5], %v: f32[2, 3, 5, 6], %c: f32[6]) -> (%y: f3
             "b h i d");
 }
 
-// Inputs lie in memory in orders of their own.
+// Inputs have their own orders of dims, which do not count.
 TEST(OrderAxes, InputsDoNotCount) {
   EXPECT_EQ(AxesOf(R"(
 dispatch @transpose(%x: f32[2, 3, 4, 6]) -> (%y: f32[2, 4, 3, 6]) {
@@ -72,7 +74,7 @@ dispatch @transpose(%x: f32[2, 3, 4, 6]) -> (%y: f32[2, 4, 3, 6]) {
             "b i h d");
 }
 
-// The rows of what others read are dims in their order.
+// The axes of a stage that another stage reads keep the order of the dims.
 TEST(OrderAxes, WhatIsReadAgainStays) {
   const auto dispatch = tensor::Parse(R"(
 dispatch @twice(%x: f32[2, 3, 4, 6]) -> (%y: f32[2, 4, 3, 6], %z: f32[2, 4, 3]) {

@@ -1,5 +1,5 @@
-// Attention: a tile has rows of one head, in whatever order its results are
-// stored.
+// Tests schedules of attention: a tile has rows of one head, for all orders in
+// which results are stored.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,8 +17,9 @@ using ::testing::Not;
 constexpr const char* kAvx512 =
     "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl";
 
-// Of 2 batches, 3 heads of 16 channels, 56 rows and 64 keys: the sums of
-// weighted values are stored by `stores`.
+// Returns attention with 2 batches, 3 heads of 16 channels, 56 rows and 64
+// keys. `stores` has the statements that compute and store the sums of weighted
+// values.
 std::string Attention(const std::string& shape, const std::string& stores) {
   return R"(
     dispatch @attention(%q: f32[2, 56, 3, 16], %k: f32[2, 64, 3, 16], %v: f32[2, 64, 3, 16]) -> (%y: f32[)" +
@@ -41,7 +42,7 @@ std::string Attention(const std::string& shape, const std::string& stores) {
 constexpr const char* kProduct =
     " = sum(j < 64) %p[b, h, i, j] * %v[b, j, h, c]";
 
-// The rows of tiles are positions, not heads.
+// Expects that the rows of tiles are positions, not heads.
 void ExpectTilesOfPositions(const std::string& schedule,
                             const std::string& root) {
   EXPECT_THAT(schedule,

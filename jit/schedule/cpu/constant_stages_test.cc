@@ -1,5 +1,5 @@
-// Weights that are computed from constants: once, in the layout that a product
-// reads.
+// Tests that weights which are computed from constants are computed once, in
+// the layout that a product reads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using ::testing::Not;
 constexpr const char* kAvx512 =
     "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl";
 
-// Bytes %q are the constant.
+// Returns a product with weights that are computed from the constant bytes %q.
 std::string Dequantized(int columns, int terms, const std::string& rest = "") {
   const std::string n = std::to_string(columns), k = std::to_string(terms);
   return "dispatch @product(%x: f32[3, " + k + "], %q: u8[" + n + ", " + k +
@@ -29,7 +29,7 @@ std::string Dequantized(int columns, int terms, const std::string& rest = "") {
 }
 
 TEST(ConstantStages, AreComputedInTheCopy) {
-  // 40 columns are no whole number of tiles: the copy is filled up.
+  // 40 columns are not a whole number of tiles, so the copy is padded.
   for (const int columns : {40, 64}) {
     const std::string text = ScheduleFor(kAvx512, Dequantized(columns, 24));
     EXPECT_THAT(text, HasSubstr("pack %y %w"));
@@ -38,7 +38,8 @@ TEST(ConstantStages, AreComputedInTheCopy) {
   }
 }
 
-// Where a kernel reads them as they are there is no copy to compute them in.
+// The kernel reads the weights in their own order. There is no packed copy, so
+// they are computed as a stage of their own.
 TEST(ConstantStages, AreKeptWhereNothingIsPacked) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @table(%x: f32[40], %q: u8[40]) -> (%y: f32[30, 40]) {
@@ -51,7 +52,7 @@ TEST(ConstantStages, AreKeptWhereNothingIsPacked) {
   EXPECT_THAT(text, ContainsRegex("vectorize %w j_lane"));
 }
 
-// What is much larger than it was is made anew where it is read.
+// A result that is much larger than its constants is computed where it is read.
 TEST(ConstantStages, BroadcastsAreNotKept) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @wide(%x: f32[200, 40], %q: u8[40]) -> (%y: f32[200, 40]) {

@@ -78,16 +78,16 @@ class Chooser {
     return !writer_.computation().stages[writer_.StageOf(name)].has_reduction();
   }
 
-  // Whether the stage is computed when the kernel is made.
+  // True if the stage is computed when the kernel is made.
   bool IsMadeOnce(int stage) const {
     const Computation& c = writer_.computation();
     return c.buffers[c.stages[stage].stores[0].buffer].role ==
            BufferRole::kPacked;
   }
 
-  // A stage of constants, whose readers have their schedules. Where those are
-  // copies in a product's layout, they compute it themselves, so that it is not
-  // in memory twice.
+  // Schedules a stage of constants whose readers have schedules already. If all
+  // readers are copies in a product's layout, they compute the stage
+  // themselves, so that its values are not in memory twice.
   void ScheduleConstant(const std::string& name) {
     const std::vector<int> readers =
         ConsumersOf(writer_.computation(), writer_.StageOf(name));
@@ -144,7 +144,9 @@ class Chooser {
     if (IsLookupForProducts(writer_.computation(), producer)) return false;
     int64_t rows = 1;
     for (int a = 0; a < depth; ++a) rows *= outer.LikelyExtent(a);
-    // All of it at once: better on the tiles of a product.
+    // In a group with one row the whole stage would be computed at once. An
+    // elementwise stage after a product is better computed on the product's
+    // tiles.
     if (rows < 2 && !inner.stage().has_reduction() && ReadsProduct(producer))
       return false;
     // There must be enough rows for all threads.
@@ -173,7 +175,7 @@ class Chooser {
                             writer_.computation().stages[producer].name));
   }
 
-  // Whether the stage reads what a product makes.
+  // True if the stage reads the result of a product.
   bool ReadsProduct(int number) const {
     const Computation& c = writer_.computation();
     for (int p = 0; p < number; ++p) {
@@ -184,8 +186,8 @@ class Chooser {
     return false;
   }
 
-  // Vectors along a row would be empty for the most part: a tile of its own has
-  // them along another axis.
+  // True if vectors along a row would be less than half full. A product outside
+  // of a group can have its vectors along another axis.
   bool HasNarrowRows(const StageShape& product) const {
     const int64_t lanes = cpu_.vector_bytes / product.WidestBytes();
     return product.LikelyExtent(product.spatial_count() - 1) * 2 < lanes;
@@ -247,7 +249,7 @@ class Chooser {
     ScheduleRows(group);
   }
 
-  // A rule for a product and its stages.
+  // The type of rules that schedule a product with the stages of its group.
   using ProductRule = bool (*)(const jit::CpuModel& cpu,
                                const StageGroup& group,
                                const std::string& product,
@@ -275,8 +277,8 @@ class Chooser {
     return schedule::CommonAxesOf(writer_, group, depth, stage);
   }
 
-  // The loops of a member that is computed inside, by its own axes: lanes run
-  // along those that are none of the root's first `first` ones.
+  // Schedules the loops of a member that is computed inside the root. Lanes run
+  // along axes of the member that are not among the root's first `first` axes.
   void ScheduleMember(const StageGroup& group, const std::string& member,
                       int first) {
     if (IsProduct(member)) {
@@ -378,7 +380,7 @@ class Chooser {
     }
     std::string rows_of_lanes;
     if (narrow_rows > 0) {
-      // Lanes are of several rows.
+      // Lanes run over several rows.
       const std::string& rows = loops[outer - 1];
       writer_.Do("split %" + group.root + " " + rows + " " +
                  std::to_string(narrow_rows) + " -> " + rows + "_tile " + rows +
@@ -474,9 +476,9 @@ class Chooser {
     return best;
   }
 
-  // How many rows a group runs together where a row has fewer points than
-  // vectors have lanes, in each of its stages; 0: one, as rows are not so
-  // narrow, or are few.
+  // Returns the number of rows that a group computes together if, in each of
+  // its stages, a row has fewer points than a vector has lanes. Returns 0 if
+  // rows are longer, if there are only few, or if a stage is a fold.
   int64_t NarrowRowsOf(const StageGroup& group) const {
     constexpr int64_t kVectorsOfRows = 4;
     const Computation& c = writer_.computation();
@@ -487,7 +489,7 @@ class Chooser {
       const StageShape shape(c, writer_.StageOf(name));
       const int64_t of_vector = cpu_.vector_bytes / shape.WidestBytes();
       const CommonAxes common = CommonAxesOf(group, group.depth, name);
-      int64_t points = 1;  // of a row
+      int64_t points = 1;  // points of a row
       for (int a = 0; a < shape.axis_count() && points < of_vector; ++a) {
         if (!common.IsCommon(a)) points *= shape.LikelyExtent(a);
       }

@@ -31,8 +31,8 @@ constexpr int64_t kLineBytes = 64;
 // Bytes of a line that are loaded at once: jit/llvm/load_column.h.
 constexpr int64_t kChunkBytes = 16;
 constexpr int64_t kFewestNarrowLanes = 4;
-// Vectors after which the digits of lanes are the same again: so many are
-// written out, at most.
+// Largest number of vectors after which the digits of lanes may repeat, because
+// the code of so many vectors is unrolled.
 constexpr int64_t kLongestPeriod = 16;
 
 struct LaneAxis {
@@ -71,7 +71,8 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   LaneAxis result;
   if (!StoresAreDistinct(c, number)) return result;
   result.lanes = cpu.vector_bytes / shape.WidestBytes();
-  // By neighbours, or not at all: then all lanes read the same.
+  // True if each load moves along the axis to the next element in memory, or
+  // does not move. If no load moves, results must be stored along the axis.
   const auto moves_along = [&](int a) {
     bool unit = false, moves = false;
     for (NodeId load : shape.loads()) {
@@ -94,8 +95,9 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   result.over_points = chosen >= 0;
   const int64_t sum_lanes =
       reduces ? LanesOfSum(shape.LikelyExtent(last), result.lanes) : 1;
-  // A sum of fewer elements than a vector has lanes takes longer at its end
-  // than to be made: rather one for each lane.
+  // If a sum has fewer elements than a vector has lanes, adding up the lanes at
+  // its end takes longer than the rest. It is better if each lane computes
+  // another sum.
   const bool is_short_sum = sum_lanes < result.lanes && chosen >= 0 &&
                             shape.LikelyExtent(chosen) >= result.lanes;
   if (reduces && !fold && !(result.over_points && moves_along(chosen)) &&
@@ -124,7 +126,8 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   } else if (shape.LikelyExtent(chosen) * kFewestNarrowLanes <= result.lanes &&
              !reduces && chosen > 0 && !common.IsCommon(chosen - 1) &&
              shape.LikelyExtent(chosen - 1) >= result.lanes) {
-    // Hardly any lane would be used: results are stored one by one.
+    // Along this axis hardly any lane would be used. Lanes run along another
+    // axis, and results are stored one by one.
     --chosen;
   } else {
     result.lanes =
@@ -225,7 +228,7 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
                     const LaneAxis& lanes, const CommonAxes& common) {
   LineAxis result;
   if (shape.stage().has_reduction()) return result;
-  // What is most of what is read comes first.
+  // Loads that read the most bytes come first.
   std::vector<NodeId> loads = shape.loads();
   std::ranges::stable_sort(loads, std::ranges::greater(), [&](NodeId load) {
     return shape.LikelyBytes(load, 0);
@@ -304,8 +307,9 @@ void ScheduleLine(const std::string& name, const std::string& axis,
   writer.Do("vectorize %" + copy + " " + loops.back());
 }
 
-// After how many vectors the digit, of so many values, of each lane is what it
-// was; 1 where that needs no code of its own, or is too many.
+// Returns the number of vectors after which each lane has the same digit (the
+// index along lanes.axis) again. Returns 1 if digits need no code of their own,
+// or if the number is too large.
 int64_t PeriodOf(const StageShape& shape, const LaneAxis& lanes) {
   const std::optional<int64_t> digit = shape.Extent(lanes.axis);
   if (lanes.before < 0 || !digit || *digit < 2) return 1;
@@ -315,8 +319,8 @@ int64_t PeriodOf(const StageShape& shape, const LaneAxis& lanes) {
   return period <= kLongestPeriod && is_filled ? period : 1;
 }
 
-// The fused loop by vectors, as many as a period has together: which lane has
-// which digit is then known, and nothing is divided.
+// Splits the fused loop into vectors and unrolls all vectors of a period. The
+// digit of each lane is then a constant, and needs no division.
 void SplitPeriods(const std::string& name, const std::string& axis,
                   int64_t period, int64_t lanes, ScheduleWriter& writer) {
   const std::string at = " %" + name + " ";
@@ -347,8 +351,9 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
   LaneAxis lanes;
   LineAxis line;
   bool splits = false;
-  bool has_part = false;  // of a vector, that is accessed by elements
-  bool is_apart = false;  // what lanes store
+  // the last vector is partial and is accessed by elements
+  bool has_part = false;
+  bool is_apart = false;  // results of a vector do not lie together
   int64_t period = 1;
   std::string axis, before, along;
   {
@@ -394,9 +399,10 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
     if (!along.empty() || lanes.lanes <= kFewestNarrowLanes) return;
     lanes.lanes /= 2;
   }
-  // Loads of digits are few instructions without a mask, and gathers with one;
-  // so are transposed tiles. Results that lie apart are stored one by one, each
-  // under a condition where there is a mask.
+  // Peels the partial vector where a mask is expensive. Without a mask, loads
+  // of digits and transposed tiles take few instructions; with one they become
+  // gathers. Results that do not lie together are stored one by one, and a mask
+  // would put each store under a condition.
   if (!before.empty() || !along.empty() || has_part || is_apart)
     writer.Do("peel %" + name + " " + block);
   if (!along.empty()) {

@@ -11,13 +11,14 @@
 
 namespace ember::schedule {
 
-// An axis whose loop was split: lanes may run along the inner one.
+// An axis whose loop was split. Lanes may run along the inner loop.
 struct SplitAxis {
   int axis = -1;
   std::string inner;
 };
 
-// Lanes for a stage that is no product, along axes that are not common.
+// Chooses and schedules the lanes of a stage that is no product, along axes
+// that are not common.
 void ScheduleLanes(const jit::CpuModel& cpu, const std::string& stage,
                    const CommonAxes& common, ScheduleWriter& writer,
                    const SplitAxis& split = {});

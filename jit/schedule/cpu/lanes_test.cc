@@ -35,8 +35,9 @@ TEST(Lanes, PartsOfVectorsOfBytes) {
               HasSubstr("split %y j 64"));
 }
 
-// Rows of 10 are narrower than vectors: several run together, so that sums have
-// lanes along rows, and what is computed of each element along both.
+// Rows of 10 elements are shorter than vectors, so several rows are computed
+// together: sums have lanes over rows, and elementwise stages over rows and
+// columns.
 TEST(Lanes, SeveralNarrowRowsAtOnce) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @normalise(%x: f32[300, 10], %c: f32[10]) -> (%y: f32[300, 10]) {
@@ -55,7 +56,7 @@ TEST(Lanes, SeveralNarrowRowsAtOnce) {
   EXPECT_THAT(text, HasSubstr("vectorize %total i_lane"));
 }
 
-// The last stage combines, and its row is one result.
+// The last stage is a reduction that gives one result per row.
 TEST(Lanes, NarrowRowsThatEndInASum) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @sums(%x: f32[3, 80, 2], %c: f32[2]) -> (%e: f32[3, 80, 2], %y: f32[3, 80]) {
@@ -66,7 +67,7 @@ TEST(Lanes, NarrowRowsThatEndInASum) {
   EXPECT_THAT(text, HasSubstr("vectorize %y i_row_lane"));
 }
 
-// 16 lanes over 12 channels are the same channels again after three vectors.
+// 16 lanes over 12 channels have the same channels again after three vectors.
 TEST(Lanes, DigitsRepeatAfterAPeriod) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @scale(%x: f32[40, 12], %c: f32[12]) -> (%y: f32[40, 12]) {
@@ -77,7 +78,8 @@ TEST(Lanes, DigitsRepeatAfterAPeriod) {
   EXPECT_THAT(text, HasSubstr("vectorize %y i_j_lane"));
 }
 
-// Two results of each point: lanes run along the points, though results do not.
+// Each point has two results. Lanes run along the points, although these are
+// not adjacent in memory.
 TEST(Lanes, AProductWithFewResultsAlongMemory) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @planes(%x: f32[18, 40, 64], %w: f32[18, 2]) -> (%y: f32[40, 64, 2]) {
@@ -87,7 +89,8 @@ TEST(Lanes, AProductWithFewResultsAlongMemory) {
   EXPECT_THAT(text, Not(HasSubstr("vectorize %y o_lane")));
 }
 
-// The axes of a member are looked for by what they are: %p has none for %y's b.
+// A member's axes are matched with the root's by what they index: %p has no
+// axis for b of %y.
 TEST(Lanes, MembersWithFewerAxesHaveLanes) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @scaled(%x: f32[40, 64], %c: f32[64]) -> (%y: f32[40, 1, 64]) {

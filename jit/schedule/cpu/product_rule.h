@@ -24,14 +24,13 @@ inline constexpr int64_t kRowsOfProduct = 8;
 // results in registers. Returns false if the rule does not apply.
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
                      const std::string& product, ScheduleWriter& writer);
-// Returns the number of rows of the product's register tile, if the product is
-// computed inside a group with `depth` common axes, the last of which runs over
-// several rows. Returns 1 if the product has no tile.
+// Returns the number of rows, along the axis common.rows, that the register
+// tile of a product inside a group has; 1 if the tile has no rows.
 int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
                             const CommonAxes& common);
-// The loops of a product there: `fixed` and `rows` are its loops over the
-// common axes, of which `rows`, which may be empty, moves over the rows of a
-// block.
+// Schedules the loops of a product inside a group. `fixed` and `rows` are the
+// product's loops over the common axes. `rows` iterates over the rows of a
+// block; it may be empty.
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
                            const CommonAxes& common,
                            const std::vector<std::string>& fixed,

@@ -35,9 +35,9 @@ constexpr double kNearPieceCycles = 1;
 // Cycles per cache line of a padded copy, which is written and read again.
 constexpr double kCopiedLineCycles = 16;
 constexpr double kNearCopiedLineCycles = 10;
-// Of an element that is copied to another order.
+// Cycles per element that is copied to another order.
 constexpr double kPackedElementCycles = 3;
-// Of a lane that is stored by itself.
+// Cycles per lane that is stored by itself.
 constexpr double kApartCycles = 1;
 // Cycles per test whether a value is in the padding, in a loop over the sum.
 constexpr double kAskCycles = 3;
@@ -58,7 +58,7 @@ constexpr double kLineBytes = 64;
 
 class TileChooser {
  public:
-  // v: the vectors' axis; -1: there is none.
+  // v: the axis of the vectors; -1 if there is none.
   TileChooser(const jit::CpuModel& cpu, const StageShape& shape,
               const CommonAxes& common, int v)
       : cpu_(cpu), shape_(shape), common_(common), v_(v) {
@@ -76,7 +76,8 @@ class TileChooser {
     for (NodeId load : shape.loads()) {
       const Stride stride = shape.StrideOf(load, v);
       has_broadcast_ |= stride == Stride::kNone;
-      // What moves otherwise is packed, as constants are, but in each call.
+      // An operand with any other stride is packed: constants once, others in
+      // each call.
       if (stride == Stride::kOther && !shape.ReadsConstant(load)) {
         packing_cycles_ += kPackedElementCycles *
                            static_cast<double>(shape.LikelyBytes(load, 0) /
@@ -89,7 +90,7 @@ class TileChooser {
     }
   }
 
-  // A tile with what it costs.
+  // A tile and its cost.
   struct Choice {
     RegisterTile tile;
     double cost = 0;
@@ -353,10 +354,10 @@ class TileChooser {
 
   const jit::CpuModel& cpu_;
   const StageShape& shape_;
-  const CommonAxes& common_;    // stand still
+  const CommonAxes& common_;    // all but common_.rows have one value
   int v_;                       // axis of the vectors
   bool stores_apart_ = false;   // results of a vector do not lie together
-  double packing_cycles_ = 0;   // of operands that move along the vectors
+  double packing_cycles_ = 0;   // cycles that packing takes in each call
   bool has_broadcast_ = false;  // one value of an operand serves all lanes
   bool adds_apart_ = false;     // products and sums are two instructions
   bool has_ones_ = false;       // 4 products of small bytes at once
@@ -364,7 +365,8 @@ class TileChooser {
   std::vector<Padded> padded_;
 };
 
-// The last axis before number `end` that vectors may run along; -1: none.
+// Returns the last axis before number `end` that vectors may run along; -1 if
+// there is none.
 int VectorAxis(const StageShape& shape, const CommonAxes& common, int end) {
   for (int a = end; a-- > 0;) {
     if (!common.IsCommon(a) && shape.LikelyExtent(a) > 1) return a;
@@ -379,8 +381,8 @@ std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
                                                const CommonAxes& common) {
   const int v = VectorAxis(shape, common, shape.spatial_count());
   auto best = TileChooser(cpu, shape, common, v).Choose();
-  // Where results are few along memory, lanes may run along what is there more
-  // often, each with a place of its own.
+  // If only few results are adjacent in memory, lanes may run along another
+  // axis with more points. Each lane then stores its result by itself.
   const int64_t lanes = cpu.vector_bytes / shape.WidestBytes();
   if (v > 0 && shape.LikelyExtent(v) * 2 < lanes) {
     const int other = VectorAxis(shape, common, v);

@@ -4,14 +4,15 @@
 //   std::optional<RegisterTile> tile = ChooseRegisterTile(cpu, shape);
 //   // 14 rows of axis tile->u by two vectors of 16 along tile->v
 //
-// A tile has `rows` values of one axis (u) by `vectors` vectors of another (v,
-// along which results are contiguous in memory). Per step of the sum it needs
-// rows * vectors multiply-adds and a load of each operand per value of the axes
-// that move it. The model assumes two of each per cycle, and four cycles until
-// the result of an addition can be used again. It minimises the cost of the
-// whole stage, including points that are computed beyond the ends, and the
-// pieces of memory that operands are read in: a few long ones arrive in time,
-// many short ones do not.
+// A tile has `rows` values of one axis (u) by `vectors` vectors of another (v).
+// Results are usually contiguous in memory along v; if these are few, v is
+// another axis. Per step of the sum a tile needs rows * vectors multiply-adds
+// and a load of each operand per value of the axes that move it. The model
+// assumes two of each per cycle, and four cycles until the result of an
+// addition can be used again. It minimises the cost of the whole stage. That
+// includes points that are computed beyond the ends, and the pieces of memory
+// that operands are read in: a few long pieces arrive in time, many short ones
+// do not.
 //
 // If both operands move along the vectors (depthwise convolutions), each value
 // is loaded for few multiply-adds. Then short sums are unrolled completely, so
@@ -39,9 +40,9 @@ struct RegisterTile {
   int64_t width() const { return vectors * lanes; }
 };
 
-// Of a product's stage; nothing where its results do not lie along memory, or
-// fill no vector. common: of a product inside a group, axes that stand still,
-// but for some rows of common.rows.
+// Chooses the tile of a product's stage. Returns nothing if no axis has enough
+// points for vectors. `common`: for a product inside a group, the axes that
+// have one value there, except for common.rows, which has some rows.
 std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
                                                const StageShape& shape,
                                                const CommonAxes& common = {});

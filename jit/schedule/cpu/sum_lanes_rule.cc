@@ -18,22 +18,24 @@
 namespace ember::schedule {
 namespace {
 
-// Cycles of an element that is copied to another order; its lines are read and
-// written one element at a time.
+// Cycles per element that is copied to another order. The copy reads and writes
+// one element at a time.
 constexpr double kCopyCycles = 3;
-// Cycles of a lane that is loaded by itself.
+// Cycles per lane that is loaded by itself.
 constexpr double kLaneCycles = 0.6;
-// Cycles of a multiply-add of vectors, and of a load.
+// Cycles per multiply-add of vectors, and per load of a vector.
 constexpr double kMultiplyCycles = 0.5;
 constexpr double kLoadCycles = 0.5;
-// Cycles until an addition's result can be used again, and of a step's loop.
+// Cycles until the result of an addition can be used again, and cycles per
+// iteration that the loop itself takes.
 constexpr double kChainCycles = 4;
 constexpr double kLoopCycles = 1;
-// A register tile takes so many times as long as its multiply-adds alone.
+// A register tile takes this many times as long as its multiply-adds alone.
 constexpr double kTileOverhead = 1.2;
 constexpr int64_t kMaxRows = 4;
 constexpr int64_t kMaxColumns = 8;
-// Vectors of a sum, at least: fewer are added up for longer than they are made.
+// Smallest number of vectors of a sum. With fewer, adding up the lanes takes
+// longer than the sum itself.
 constexpr int64_t kFewestSteps = 2;
 
 struct SumTile {
@@ -45,8 +47,8 @@ struct SumTile {
   int64_t lanes = 1;
 };
 
-// Whether the load reads constants that lie otherwise along the sum, of which
-// there will be a copy.
+// True if the load reads constants that are not contiguous along the sum, so
+// that a packed copy of them is made.
 bool IsPackedForSum(const StageShape& shape, NodeId load, int k) {
   return shape.StrideOf(load, k) == Stride::kOther &&
          shape.ReadsConstant(load) && shape.MovesAlone(load, k);
@@ -70,7 +72,8 @@ class SumTileChooser {
     if (tile.lanes < 2 || *length < kFewestSteps * tile.lanes)
       return std::nullopt;
     tile.u = RowAxis(tile.v);
-    // Vectors along few results are empty for the most part.
+    // If nothing has to be copied, the rule only pays if a register tile's
+    // vectors, along v, would be at most half full.
     const int64_t filled = std::min(tile.lanes, shape_.LikelyExtent(tile.v));
     if (reading == 0 && filled * 2 > tile.lanes) return std::nullopt;
     const double packed = reading + kTileOverhead * kMultiplyCycles * Points() /
@@ -100,8 +103,9 @@ class SumTileChooser {
     return -1;
   }
 
-  // Whether each factor's elements lie one behind the other along the axis, or
-  // are the same, or are constants that can be packed so.
+  // True if each factor's elements are contiguous along the axis, are the same,
+  // or are constants that can be packed to be contiguous. At least two factors
+  // must move along the axis.
   bool LiesAlong(int axis) const {
     int moving = 0;
     for (NodeId load : shape_.loads()) {
@@ -114,9 +118,9 @@ class SumTileChooser {
     return moving >= 2;
   }
 
-  // Cycles for what lanes along the axis would read that do not lie one behind
-  // the other: a copy is made in each call, or, where an index is no axis
-  // alone, each lane is loaded by itself.
+  // Returns the cycles for reading factors that are not contiguous if lanes run
+  // along the axis. Such a factor is copied in each call. If the axis is only a
+  // part of an index, each lane is loaded by itself instead.
   double ReadingCycles(int axis) const {
     double cycles = 0;
     for (NodeId load : shape_.loads()) {
@@ -133,7 +137,8 @@ class SumTileChooser {
     return cycles;
   }
 
-  // The last axis along which what moves along v stands still.
+  // Returns the last axis along which a factor that moves along v does not
+  // move, so that rows share its loads; -1 if there is none.
   int RowAxis(int v) const {
     for (int u = shape_.spatial_count(); u-- > 0;) {
       if (u == v || shape_.Extent(u).value_or(1) < 2) continue;
@@ -161,7 +166,8 @@ class SumTileChooser {
     const double steps = static_cast<double>(shape_.LikelyPoints(
                              shape_.spatial_count(), shape_.axis_count())) /
                          static_cast<double>(tile.lanes);
-    // Lanes are added up in halves.
+    // Lanes are added up by halves: the number of steps is the logarithm of
+    // `lanes`.
     const double sum =
         2.0 *
         static_cast<double>(std::bit_width(static_cast<uint64_t>(tile.lanes)));
@@ -185,11 +191,12 @@ class SumTileChooser {
   const StageShape& shape_;
 };
 
-// Constants that do not lie along the sum are copied once so that they do.
-// False, and nothing is changed, if that is refused.
+// Packs constants that are not contiguous along the sum, once, so that they
+// are. Returns false, and changes nothing, if that is refused.
 bool PackForSum(const jit::CpuModel& cpu, const std::string& product, int k,
                 ScheduleWriter& writer) {
-  std::vector<std::pair<std::string, std::string>> packs;  // buffer, dims
+  // buffers with the new order of their dims
+  std::vector<std::pair<std::string, std::string>> packs;
   {
     const Computation& c = writer.computation();
     const StageShape shape(c, writer.StageOf(product));
@@ -221,7 +228,9 @@ bool PackForSum(const jit::CpuModel& cpu, const std::string& product, int k,
   return true;
 }
 
-// Reductions but the lanes', then rows, columns and lanes, inside `outer`.
+// Orders the loops of the product: `outer`, the reductions except the lanes'
+// loop, rows, columns, lanes. Unrolls rows and columns, and vectorises the
+// lanes.
 void OrderSumTile(const std::string& product,
                   const std::vector<std::string>& outer,
                   const std::string& rows, const std::string& columns,
@@ -241,7 +250,8 @@ void OrderSumTile(const std::string& product,
   if (!lanes.empty()) writer.Do("vectorize %" + product + " " + lanes);
 }
 
-// The lanes' loop.
+// Splits the sum's loop into steps and lanes. Returns the name of the lanes'
+// loop.
 std::string SplitLanes(const std::string& product, const SumTile& tile,
                        ScheduleWriter& writer) {
   std::string k;
@@ -268,7 +278,7 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
   const std::vector<std::string>& axes = root->names;
   std::optional<SumTile> tile;
   bool is_large = false;
-  bool is_open = false;  // the extent that columns are of
+  bool is_open = false;  // the extent of the columns' axis is open
   {
     const StageShape shape(writer.computation(), number);
     tile = SumTileChooser(cpu, shape).Choose();
@@ -276,7 +286,7 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
     is_large = IsWorthThreads(shape.LikelyPoints());
     is_open = !shape.Extent(tile->v);
   }
-  // The names of rows and columns in a stage of the group.
+  // Returns the name of an axis of the product in a stage of the group.
   const auto name_in = [&](const std::string& stage, int axis) {
     if (axis < 0) return std::string();
     const std::string& of_root = axes[static_cast<size_t>(axis)];
@@ -301,7 +311,8 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
   writer.Do("split" + at + v + " " + std::to_string(tile->columns) + " -> " +
             v + "_tile " + v + "_column");
   writer.Do("peel" + at + v + "_tile");
-  // Rows move inside: they are fewer, and stay near.
+  // Tiles of rows are inside tiles of columns: there are fewer rows, and they
+  // stay in the cache.
   std::vector<std::string> outer = root->others;
   for (size_t a = 0; a < axes.size(); ++a) {
     const int axis = static_cast<int>(a);
@@ -321,7 +332,7 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
   for (size_t i = group.members.size(); i-- > 0;) {
     const std::string& member = group.members[i];
     writer.Do("compute_at %" + member + " %" + group.root + " " + tasks);
-    // Inside, the member's own axes run over the tile.
+    // In the task the member's own axes run over one tile.
     const std::string member_u = name_in(member, tile->u);
     std::string member_v = name_in(member, tile->v);
     std::vector<std::string> others;
@@ -332,7 +343,7 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
       const std::string& own = stage.axes[static_cast<size_t>(a)].name;
       if (own != member_u && own != member_v) others.push_back(own);
     }
-    // Inside it is a tile's, but that is known only behind lowering.
+    // In the task the extent is that of a tile, but only lowering knows that.
     if (is_open) {
       writer.Do("split %" + member + " " + member_v + " " +
                 std::to_string(tile->columns) + " -> " + member_v + "_tile " +

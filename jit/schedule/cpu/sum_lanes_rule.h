@@ -1,12 +1,12 @@
-// Products of which both factors lie along the sum, as x times the transposed w
-// that a run brings:
+// Schedules products whose factors are both contiguous along the sum, like x
+// times the transpose of a w that is no constant:
 //
 //   %y[i, j] = sum(k < 2048) %x[i, k] * %w[j, k]
 //
-// Vectors along j would need a copy of %w in another order, in each call, and
-// be empty for the most part where there are few j. Where that costs more than
-// it saves, lanes run along k, for a tile of results at once, each with a
-// vector of sums that is added up at the end.
+// Vectors along j would need a copy of %w in another order in each call, and
+// with few values of j they would be mostly empty. If that costs more than it
+// saves, lanes run along k, for several results at once. Each result has a
+// vector of sums, whose lanes are added up at the end.
 #ifndef EMBER_JIT_SCHEDULE_CPU_SUM_LANES_RULE_H_
 #define EMBER_JIT_SCHEDULE_CPU_SUM_LANES_RULE_H_
 
@@ -18,8 +18,8 @@
 
 namespace ember::schedule {
 
-// A product with its elementwise stages behind it, on a tile of results. False,
-// and nothing is changed, where the rule does not apply.
+// Schedules a product and the elementwise stages after it on a tile of results.
+// Returns false, and changes nothing, if the rule does not apply.
 bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
                       const std::string& product, ScheduleWriter& writer);
 

@@ -1,5 +1,6 @@
-// Products whose factors both lie along the sum, and are no constants: which
-// get lanes along the sum, and which a copy of a factor.
+// Tests products whose factors are both contiguous along the sum and not
+// constant: which of them get lanes along the sum, and which a copy of a
+// factor.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +20,8 @@ constexpr const char* kAvx512 =
 constexpr const char* kAvx2 = "x86_64-linux+avx2+fma";
 constexpr const char* kNeon = "aarch64-linux+neon";
 
-// %w is the dispatch's first input: the second is a constant in these tests.
+// %w is the first input of the dispatch, because the second one is a constant
+// in these tests.
 std::string Product(int rows, int columns, int terms) {
   const std::string m = std::to_string(rows), n = std::to_string(columns),
                     k = std::to_string(terms);
@@ -45,7 +47,7 @@ TEST(SumLanes, SomeRowsShareWhatTheyRead) {
   EXPECT_THAT(text, HasSubstr("vectorize %y k_lane"));
 }
 
-// What does not divide.
+// The extents are not multiples of the tile.
 TEST(SumLanes, EndsAreCutOff) {
   for (const int rows : {1, 3, 5}) {
     for (const int columns : {2, 9, 17}) {
@@ -69,8 +71,8 @@ TEST(SumLanes, StagesBehindAreComputedOnTheTile) {
   EXPECT_THAT(text, Not(HasSubstr("pack")));
 }
 
-// Two results along memory: constants are copied so that they lie along the
-// sum.
+// Only two results are adjacent in memory. The constants are copied once, so
+// that they are contiguous along the sum.
 TEST(SumLanes, FewResultsOfConstants) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @pair(%x: f32[30, 256], %w: f32[256, 2]) -> (%y: f32[30, 2]) {
@@ -80,7 +82,8 @@ TEST(SumLanes, FewResultsOfConstants) {
   EXPECT_THAT(text, HasSubstr("vectorize %y k_lane"));
 }
 
-// Windows of a signal: neighbours along the results are two elements apart.
+// The loads are windows of a signal: neighbouring results read elements that
+// are two elements apart.
 TEST(SumLanes, StridedWindows) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @filter(%x: f32[336, 1], %w: f32[256, 1]) -> (%y: f32[40, 1]) {
@@ -90,7 +93,7 @@ TEST(SumLanes, StridedWindows) {
   EXPECT_THAT(text, HasSubstr("unroll %y i_column"));
 }
 
-// A copy of what many rows read is soon paid for.
+// The copy of a factor saves more time than it takes if there are many rows.
 TEST(SumLanes, ManyRowsOfShortSumsReadACopy) {
   const std::string text = ScheduleOfLarge(kAvx512, Product(1024, 1024, 64));
   EXPECT_THAT(text, HasSubstr("pack %y %w"));

@@ -42,7 +42,8 @@ std::vector<std::string> WordsOf(std::string_view line) {
   }
 }
 
-// Whether the stage is computed in no other one's loop, and none in its loops.
+// True if the stage is not computed in another stage's loop and no other stage
+// is computed in its loops.
 bool IsAlone(const Schedule& schedule, int stage) {
   if (schedule.plan(stage).attach_stage >= 0) return false;
   const int count = static_cast<int>(schedule.computation().stages.size());
@@ -52,7 +53,7 @@ bool IsAlone(const Schedule& schedule, int stage) {
   return true;
 }
 
-// What has to hold of each stage.
+// Checks the rules that hold for each stage.
 Status CheckStage(const Schedule& schedule, int stage) {
   EMBER_RETURN_IF_ERROR(CheckMarkedLoops(schedule, stage));
   EMBER_RETURN_IF_ERROR(CheckDots(schedule, stage));
@@ -155,8 +156,8 @@ std::string ToText(const PrimitiveCall& call) {
 
 Status Run(const PrimitiveCall& call, Schedule& schedule) {
   EMBER_RETURN_IF_ERROR(kRows[call.primitive].run(schedule, call));
-  // Nothing else has changed then, so that a schedule of a thousand stages is
-  // not looked at for each line.
+  // Other stages have not changed then. Not checking them saves time in a
+  // schedule of a thousand stages, which has a check after each line.
   if (InfoOf(call).changes_loops_only) {
     EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
     if (IsAlone(schedule, stage)) return CheckStage(schedule, stage);

@@ -148,7 +148,7 @@ struct PrimitiveInfo {
   // True if results are those of the dispatch, except for the order in which
   // sums are added up.
   bool keeps_rounding = true;
-  // Whether it changes nothing but the loops of the stage that its first
+  // True if the primitive changes only the loops of the stage that its first
   // operand names.
   bool changes_loops_only = false;
 };
@@ -167,7 +167,8 @@ Status Run(const PrimitiveCall& call, Schedule& schedule);
 EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
 #undef EMBER_ROW
 
-// The functions below check invariants that hold after each primitive.
+// The next functions check rules that a stage must keep after each primitive
+// that may have changed it.
 //
 // Checks that dot loops are the innermost loops of sums of products, with types
 // and layouts for which machines have instructions.

@@ -50,8 +50,9 @@ class Inliner {
     return c_.pool[id].opcode == Opcode::kPad && Reads(id);
   }
 
-  // What a load gives that may be outside: the indices, then the value there.
-  // What the stage reads may be outside then, too, and does not matter.
+  // Returns the value of a padded load of the stage's result. `operands` are
+  // the indices, then the value outside. If the indices are outside, the
+  // stage's own loads may be outside, too, but their values are not used.
   NodeId PaddedValueAt(const std::vector<NodeId>& operands) {
     const std::vector<NodeId>& extents =
         c_.buffers[stage_.stores[0].buffer].extents;
@@ -141,7 +142,7 @@ class Inliner {
 
   Computation& c_;
   const ComputationStage& stage_;
-  bool is_padded_ = false;  // loads of the value may be outside
+  bool is_padded_ = false;  // loads of the stage may be outside
 };
 
 Status CheckInlined(const Schedule& schedule, int number) {

@@ -40,12 +40,14 @@ std::string AxisOfMember(const ScheduleWriter& writer, const StageGroup& group,
                          const std::string& member,
                          const std::string& root_axis);
 
-// Of a stage of a group whose root's first `depth` axes are common to all, per
-// axis over points: which is one of the common ones, whatever its place is.
-// Axes with one point may count as none.
+// Describes a stage of a group whose stages have the root's first `depth` axes
+// in common. `is_common` has an element per axis over points: true if the axis
+// is one of the common ones, at whatever position. It may be false for an axis
+// with one point.
 struct CommonAxes {
   std::vector<bool> is_common;
-  // The one that is the last common one of the root; -1: none.
+  // The stage's axis that is the last common axis of the root; -1 if there is
+  // none.
   int rows = -1;
 
   bool IsCommon(int axis) const {
@@ -54,7 +56,7 @@ struct CommonAxes {
   }
 };
 
-// stage: the root or a member.
+// Finds the common axes of `stage`, which is the root or a member.
 CommonAxes CommonAxesOf(const ScheduleWriter& writer, const StageGroup& group,
                         int depth, const std::string& stage);
 

@@ -54,7 +54,7 @@ class StageShape {
 
   const std::vector<NodeId>& loads() const { return loads_; }
   Stride StrideOf(NodeId load, int axis) const;
-  // Whether one index of the load is the axis, and no other one moves with it.
+  // True if one index of the load is the axis and no other index depends on it.
   bool MovesAlone(NodeId load, int axis) const;
   // True if the elements that the load reads never change.
   bool ReadsConstant(NodeId load) const;

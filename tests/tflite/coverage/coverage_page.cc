@@ -24,25 +24,25 @@ Written by `./dev coverage-page` from `frontends/tflite/operator_table.h`; do no
 may hold beyond operators, and what of that is missing, is in [formats](formats.md#tensorflow-lite).
 
 *Quantized operands*: `stored`: the stored integers are moved or compared as they are; `own`: arithmetic in
-integers, with the format's rounding; `through reals`: the numbers that they stand for are computed with, and the
-result is quantized.
+integers, with the format's rounding; `through reals`: the operator computes with the real numbers that the integers
+represent, and the result is quantized.
 
-*8-bit results*, beside the formula that TensorFlow Lite's public sources have for them (of several, that of the
-reference kernel; tables of 256 entries where the usual kernel has one): `equal` bit for bit; `within one step`, as
-sums of floats decide or as the formula is not followed; `real numbers, rounded`: not compared with a formula.
-`tests/tflite/quantized_test.cc` and `quantized_formulas_test.cc` hold the formulas in plain C++ beside the operators. Interpreters with other kernels
-(XNNPACK, NNAPI, an Edge TPU) round otherwise themselves; the section *Models* has figures. 16-bit results of TANH, LOGISTIC, SOFTMAX, LOG_SOFTMAX,
-HARD_SWISH, ELU, GELU, EXP and LOG are within one step.
+*8-bit results* are compared with the formula in TensorFlow Lite's public sources: with that of the reference kernel if
+there are several, and with a table of 256 entries if the usual kernel has one. `equal`: bit for bit; `within one step`:
+sums of floats may differ, or the formula is not followed; `real numbers, rounded`: not compared with a formula.
+`tests/tflite/quantized_test.cc` and `quantized_formulas_test.cc` have the formulas in plain C++ and compare the operators
+with them. Interpreters with other kernels (XNNPACK, NNAPI, an Edge TPU) round differently; the section *Models* has
+figures. 16-bit results of TANH, LOGISTIC, SOFTMAX, LOG_SOFTMAX, HARD_SWISH, ELU, GELU, EXP and LOG are within one step.
 
 )";
 
 constexpr std::string_view kModels = R"(
 ## Models
 
-Published models on 40 smooth random inputs and their recorded ones, beside the same weights as real numbers ("the
-twin", in floats): the root mean square of the distance to the twin in steps of the result's scale, here and in
-TensorFlow Lite's build for browsers (`@tensorflow/tfjs-tflite` 0.0.1-alpha.10, whose 8-bit kernels are XNNPACK's).
-Measured in November 2026; `equal` are the elements that both have alike.
+Published models run on 40 smooth random inputs and on their recorded inputs. Each is compared with its twin, a model with
+the same weights as real numbers (floats). The numbers are root mean squares of the distance to the twin, in steps of the
+result's scale, here and in TensorFlow Lite's build for browsers (`@tensorflow/tfjs-tflite` 0.0.1-alpha.10, whose 8-bit
+kernels are XNNPACK's). `equal` is the share of elements that are the same in both. Measured in November 2026.
 
 | model | here | TensorFlow Lite | twin's own size | equal |
 | --- | --- | --- | --- | --- |
@@ -52,8 +52,8 @@ Measured in November 2026; `equal` are the elements that both have alike.
 | mobilenet_v2_quant_224 | 4.27 | 4.31 | 18.9 | 17% |
 | dtln_quant_2 (8-bit weights, in units of the result) | 0.0966 | 0.0966 | 4.78 | to 3e-7 |
 
-What differs is one rounding of products of matrices in place of two: with it the first three are equal, element by
-element, and the recorded results of TensorFlow Lite 2.9 are not.
+The difference is that XNNPACK rounds products of matrices once, and the kernels that are followed here round them twice.
+With one rounding the first three models are equal, element by element, but the recorded results of TensorFlow Lite 2.9 are not.
 )";
 
 std::string_view Text(Quantized quantized) {
@@ -76,7 +76,8 @@ std::string Inputs(const OperatorRow& row) {
   return text;
 }
 
-// Operators that tests hold within one step: floats decide.
+// Operators whose 8-bit results tests only require to be within one step,
+// because sums of floats decide.
 constexpr std::string_view kNearlyEqual[] = {
     "ADD_N", "CEIL", "COS",    "DIV",     "FLOOR",      "L2_NORMALIZATION",
     "NEG",   "SIN",  "SQUARE", "SOFTMAX", "LOG_SOFTMAX"};
