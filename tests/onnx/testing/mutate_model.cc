@@ -38,7 +38,7 @@ constexpr float kFloats[] = {0,
                              std::numeric_limits<float>::infinity(),
                              std::numeric_limits<float>::quiet_NaN()};
 
-// Graphs that nest deeper than this are left as they are.
+// Largest nesting depth of graphs that are changed.
 constexpr int kMaxDepth = 12;
 
 // Makes one change. Its pointers into the model are only valid for one.
