@@ -33,7 +33,7 @@ Message Network(const std::vector<Message>& layers) {
   for (const Message& layer : layers) network.Put(1, layer);
   return network;
 }
-// y = x + value, and y = x.
+// Return layers that compute y = x + value, and y = x.
 Message AddTo(const std::string& x, float value, const std::string& y) {
   return LayerOf(kAdd, Message().Float(1, value), {x}, {y});
 }
@@ -108,7 +108,8 @@ TEST(Loops, AKnownNumberOfTimes) {
   ExpectResult(counted, {1, 0}, 1);
 }
 
-// while (y > 0) y = y - 3, with at most `most` iterations; 0: no limit.
+// Returns a model of: while (y > 0) y = y - 3, with at most `most` iterations;
+// 0: no limit.
 std::string Countdown(int64_t most) {
   const Message loop = Message()
                            .Integer(1, most)

@@ -110,7 +110,8 @@ TEST(SupportVectors, RegressorOfEachKernel) {
   }
 }
 
-// Classes 7, 8 and 9 have one, one and two support vectors.
+// Returns a classifier whose classes 7, 8 and 9 have one, one and two support
+// vectors.
 Message ThreeClasses() {
   return Message()
       .Put(1, Message().Put(1, Message()))
@@ -121,7 +122,7 @@ Message ThreeClasses() {
       .Doubles(6, {0.1, -0.2, 0.3})
       .Put(101, Message().Integers(1, {7, 8, 9}));
 }
-// Decisions of the pairs (7, 8), (7, 9), (8, 9).
+// Returns the decisions of the pairs (7, 8), (7, 9), (8, 9).
 Point Decisions(const Point& row) {
   const auto k = [&](size_t v) { return Dot(row, kVectors[v]); };
   return {1 * k(0) + -0.5 * k(1) - 0.1,

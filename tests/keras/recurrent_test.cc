@@ -20,8 +20,8 @@ double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 Vector SimpleStep(double x, const Vector& s) {
   return {std::tanh(0.5 * x + 0.25 * s[0] + 0.1)};
 }
-// The gates i, f, c, o have kernels 0.5, -0.5, 1, 0.25, recurrent kernels 0.1 …
-// 0.4 and biases 0, 1, 0, 0.
+// Computes one step of an LSTM. The gates i, f, c, o have kernels 0.5, -0.5, 1,
+// 0.25, recurrent kernels 0.1 … 0.4 and biases 0, 1, 0, 0.
 Vector LstmStep(double x, const Vector& s) {
   const double i = Sigmoid(0.5 * x + 0.1 * s[0]);
   const double f = Sigmoid(-0.5 * x + 0.2 * s[0] + 1);
@@ -30,14 +30,15 @@ Vector LstmStep(double x, const Vector& s) {
   const double next = f * s[1] + i * c;
   return {o * std::tanh(next), next};
 }
-// The gates are z, r, h, with the reset after the product and two biases.
+// Computes one step of a GRU. The gates are z, r, h, with the reset after the
+// product and two biases.
 Vector GruStep(double x, const Vector& s) {
   const double z = Sigmoid(0.5 * x + 0.1 + 0.2 * s[0] + 0.4);
   const double r = Sigmoid(-0.5 * x + 0.2 + 0.3 * s[0] + 0.5);
   const double h = std::tanh(x + 0.3 + r * (0.4 * s[0] + 0.6));
   return {z * s[0] + (1 - z) * h};
 }
-// The reset is before the product, and there is one bias.
+// Computes one step of a GRU with the reset before the product, and one bias.
 Vector OldGruStep(double x, const Vector& s) {
   const double z = Sigmoid(0.5 * x + 0.1 + 0.2 * s[0]);
   const double r = Sigmoid(-0.5 * x + 0.2 + 0.3 * s[0]);

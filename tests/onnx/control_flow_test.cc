@@ -57,7 +57,8 @@ void ExpectFloats(const StatusOr<std::vector<vm::Tensor>>& results,
   EXPECT_EQ(std::vector<float>(got.begin(), got.end()), values);
 }
 
-// squeezed = If(x.shape[1] == 1) x[:, 0] else x, as exporters write it.
+// Returns a model of: squeezed = If(x.shape[1] == 1) x[:, 0] else x, as
+// exporters write it.
 ModelBuilder SqueezeIfOne() {
   ModelBuilder m(11);
   m.Input("x", {2, "n"});
@@ -180,8 +181,8 @@ TEST(If, TheRestOfTheModelTellsTheBranch) {
                       "branch, found a condition that is true")));
 }
 
-// y = If(c) [x] (rank 2) else x. The model states the type of y, or that of
-// `mid`.
+// Returns a model of: y = If(c) [x] (rank 2) else x. The model states the type
+// of y, or that of `mid`.
 ModelBuilder UnsqueezeIf(bool state_output, int stated_rank) {
   ModelBuilder m(11);
   m.Input("c", {}, TensorProto::BOOL);
@@ -290,8 +291,8 @@ TEST(If, NoBranchCanBeUsed) {
   EXPECT_FALSE(m.Import().ok());
 }
 
-// In opset 8: sums of x[batch, time, 1] from an initial state, with all sums as
-// the stacked output.
+// Runs a Scan of opset 8: sums of x[batch, time, 1] from an initial state, with
+// all sums as the stacked output.
 StatusOr<std::vector<vm::Tensor>> SumsBefore9(
     int direction, const std::vector<int64_t>& lengths) {
   ModelBuilder body(8);

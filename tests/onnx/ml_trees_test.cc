@@ -20,7 +20,8 @@ using ::testing::HasSubstr;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// A tree of depth 2: x0 `mode` 1 ? (x1 `mode` 2 ? leaf 2 : leaf 3) : leaf 4.
+// Returns a tree of depth 2: x0 `mode` 1 ? (x1 `mode` 2 ? leaf 2 : leaf 3) :
+// leaf 4.
 MlNode TwoLevels(const std::string& operator_name, const std::string& mode,
                  const std::string& vote, int outputs) {
   MlNode node(operator_name, 3, outputs);
@@ -75,7 +76,7 @@ TEST(Trees, MissingValuesAndMixedModes) {
   ExpectResult<float>(node, 0, {4, 1}, {20, 10, 30, 10});
 }
 
-// Two trees that are leaves, with votes for targets 0 and 2 of 3.
+// Returns two trees that are leaves, with votes for targets 0 and 2 of 3.
 MlNode Leaves(const char* aggregate) {
   MlNode node("TreeEnsembleRegressor");
   node.Set("nodes_treeids", Ints{0, 1})

@@ -70,7 +70,7 @@ TEST(ControlFlow, While) {
                 {I32({}, {5}), F32({2}, {1, -1})});
 }
 
-// count = CALL_ONCE(10); count += x; y = count
+// Returns a model of: count = CALL_ONCE(10); count += x; y = count.
 std::string Counter() {
   ModelBuilder m;
   const TestTensor handle{.type = TensorType::RESOURCE};

@@ -16,7 +16,7 @@ struct PublishedOperator {
   int since;
 };
 
-// Sorted by domain, then by name.
+// Returns the operators, sorted by domain, then by name.
 std::span<const PublishedOperator> PublishedOperators();
 
 }  // namespace ember::tests
