@@ -474,7 +474,7 @@ TEST(Import, WhatTheModelRaises) {
 }
 
 TEST(Import, WhatIsOneThingOrAnother) {
-  // A value that cannot be imported is an error only if it is used.
+  // A value whose branches cannot be merged is an error only if it is used.
   const std::string start =
       "if bool(torch.gt(torch.sum(x0), 0)):\n"
       "  y = torch.sum(x0)\n"
