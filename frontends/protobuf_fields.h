@@ -24,8 +24,9 @@ enum class WireType : uint8_t { kVarint = 0, kI64 = 1, kBytes = 2, kI32 = 5 };
 struct ProtobufField {
   uint64_t number = 0;  // at least 1
   WireType type = WireType::kVarint;
-  uint64_t value = 0;                 // for varints and numbers of fixed width
-  std::span<const uint8_t> bytes;     // for strings, messages, packed numbers
+  uint64_t value = 0;  // Value of a varint or of a number of fixed width.
+  // Contents of a string, message or packed numbers.
+  std::span<const uint8_t> bytes;
   std::span<const uint8_t> encoding;  // the whole field with its tag
 };
 

@@ -21,7 +21,8 @@
 
 namespace ember::frontends {
 
-inline constexpr size_t kMaxProtobufText = size_t{1} << 30;  // bytes
+// Largest size in bytes.
+inline constexpr size_t kMaxProtobufText = size_t{1} << 30;
 
 // A field of the text that the message's type does not have.
 struct UnknownField {

@@ -18,7 +18,7 @@ constexpr uint64_t kLocalSize = 30;
 constexpr uint64_t kStored = 0, kDeflated = 8;
 constexpr uint64_t kEncrypted = 1;
 constexpr uint64_t kMaxInflation = 1032;
-constexpr uint64_t kNarrow = 0xffffffff;  // means: see the ZIP64 field
+constexpr uint64_t kNarrow = 0xffffffff;  // the number is in the ZIP64 field
 
 Status Malformed(std::string_view what) {
   return DataLossError("ZIP archive: " + std::string(what));

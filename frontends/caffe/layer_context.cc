@@ -9,7 +9,8 @@
 namespace ember::caffe {
 namespace {
 
-// Above any model's, below what would be a burden.
+// Largest extent of a kernel of bilinear interpolation. It is above any
+// model's, and still small.
 constexpr int64_t kMaxBilinearKernel = 1024;
 
 std::string DimsText(const std::vector<int64_t>& dims) {

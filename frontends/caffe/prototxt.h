@@ -20,7 +20,8 @@
 
 namespace ember::caffe {
 
-inline constexpr size_t kMaxPrototxt = size_t{64} << 20;  // bytes
+// Largest size in bytes.
+inline constexpr size_t kMaxPrototxt = size_t{64} << 20;
 
 struct NetText {
   NetParameter net;

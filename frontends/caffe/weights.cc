@@ -29,7 +29,7 @@ constexpr uint64_t kLayerName = 1, kLayerV1Name = 4, kLayerV0Name = 1;
 // bytes.
 constexpr uint64_t kBlobRawType = 10, kBlobRaw = 12;
 
-constexpr size_t kMaxBlobs = 4096;  // per layer
+constexpr size_t kMaxBlobs = 4096;  // Largest number of a layer's blobs.
 
 std::string AsText(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 

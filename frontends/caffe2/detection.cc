@@ -17,9 +17,9 @@ namespace {
 
 using ops::Column;
 
-// Images whose boxes are imported one after the other.
+// Largest number of images. Their boxes are imported one image after the other.
 constexpr int64_t kMaxImages = 256;
-// The largest growth of a box, 1000 / 16.
+// Logarithm of the largest factor by which a box may grow, 1000 / 16.
 const double kMaxGrowth = std::log(1000.0 / 16);
 
 // Returns 1 if boxes include their last pixel, else 0.
@@ -289,7 +289,7 @@ namespace {
 struct LimitOptions {
   int64_t classes = 0;  // Columns of scores, background included.
   double least = 0, overlap = 0;
-  int64_t most = 0;  // Per image; 0: all.
+  int64_t most = 0;  // Largest number per image; 0: no limit.
   bool agnostic = false, boxes_of_background = true, counts_background = true;
   double extra = 0;
 

@@ -9,7 +9,8 @@
 namespace ember::caffe2 {
 namespace {
 
-// Elements of all constants of one operator: far above any model's.
+// Largest number of elements of all constants of one operator. It is far above
+// any model's.
 constexpr int64_t kMaxElements = int64_t{1} << 34;
 
 // Returns the argument "shape", or the operand's shape followed by

@@ -201,7 +201,8 @@ class NetImporter {
   const frontends::ImportOptions& options_;
   graph::GraphBuilder builder_;
   frontends::ImportSteps steps_;
-  std::map<std::string, Tensor, std::less<>> blobs_;  // Their current values.
+  // Current values of blobs.
+  std::map<std::string, Tensor, std::less<>> blobs_;
 };
 
 StatusOr<graph::Graph> ImportRead(const std::shared_ptr<const Model>& model,

@@ -23,7 +23,8 @@ using ops::Shape;
 using ops::Tensor;
 using ops::TreeTable;
 
-// Scores and categories of a model: above any sensible one.
+// Largest number of scores or categories of a model. It is above any sensible
+// one.
 constexpr int64_t kMaxTargets = 1 << 20;
 
 // ---- trees

@@ -27,7 +27,7 @@
 
 namespace ember::coreml {
 
-// Pipelines within pipelines.
+// Largest nesting depth of pipelines.
 inline constexpr int kMaxDepth = 8;
 
 struct FeatureValue {

@@ -13,8 +13,8 @@ namespace {
 
 using ops::States;
 
-// The specification's limit of the sums of gates. It also limits cells unless
-// the layer has another limit.
+// Largest magnitude of the sums of gates, by the specification. It also limits
+// cells unless the layer has another limit.
 constexpr double kLimit = 50;
 constexpr int64_t kMaxSize = 1 << 24;
 

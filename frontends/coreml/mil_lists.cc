@@ -7,7 +7,7 @@
 namespace ember::coreml {
 namespace {
 
-// Returns one place of a list, as i64[].
+// Returns the place in a list that the operation reads or writes, as i64[].
 Tensor Place(MilOperation& o) {
   return Reshape(Cast(o.Input("index"), DType::kI64), {});
 }

@@ -43,7 +43,7 @@ struct MilValue {
   Tensor tensor = {};
   std::string text = {};
   std::vector<std::string> texts = {};
-  std::string logical_type = {};  // The tensor's: "string".
+  std::string logical_type = {};  // Logical type of the tensor: "string".
   bool grows = false;             // A list: a write past its end extends it.
   bool is_lost = false;           // scope.h
   bool is_state = false;          // A state that is kept between runs.

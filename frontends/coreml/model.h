@@ -45,9 +45,10 @@ struct Feature {
   // Dims of an array, or [height, width] of an image. A size that varies has
   // its default, or -1 if it has no bound.
   std::vector<int64_t> dims;
-  std::vector<bool> varies;  // Per dim.
+  std::vector<bool> varies;  // One per dim: true if it varies.
   DType dtype = DType::kF32;
-  bool is_gray = false, is_bgr = false;  // For images.
+  // Colors of an image; RGB if both are false.
+  bool is_gray = false, is_bgr = false;
 };
 
 // Numbers of Model's fields; most name a kind of model.

@@ -19,7 +19,8 @@ using ops::Tensor;
 constexpr int64_t kMaxNumbers = int64_t{1} << 28;
 
 struct Labels {
-  std::vector<int64_t> distinct;  // In the order of the samples.
+  // The different labels, in the order of the samples.
+  std::vector<int64_t> distinct;
   std::vector<int64_t> of_sample;
   bool are_texts = false;
 };

@@ -22,7 +22,7 @@
 
 namespace ember::coreml {
 
-// Branches and loops within each other.
+// Largest nesting depth of branches and loops.
 inline constexpr int kMaxNesting = 16;
 // Largest number of steps that all branches and loops may have together. A step
 // counts each time that it is imported: a loop whose shapes change is imported

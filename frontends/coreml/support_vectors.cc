@@ -17,7 +17,7 @@ using ops::Dim;
 using ops::Kernel;
 using ops::Tensor;
 
-// Matrices of pairs grow with their square.
+// Largest number of classes. Matrices of pairs grow with its square.
 constexpr int64_t kMaxClasses = 256;
 // Largest number of elements of a matrix. A matrix may be larger than its form
 // in the file, because sparse vectors are made dense, and each pair has its own

@@ -16,7 +16,7 @@ constexpr uint64_t kDeflate = 1;
 constexpr uint64_t kShuffle = 2;
 constexpr uint64_t kFletcher32 = 3;
 constexpr int kMaxDepth = 32;
-// Deflate expands a byte to at most this many bytes, rounded up.
+// Largest number of bytes to which deflate expands a byte, rounded up.
 constexpr uint64_t kMaxInflation = 1100;
 
 Status Malformed(std::string_view what) {
@@ -48,8 +48,8 @@ std::optional<DType> FloatType(uint64_t size) {
 }  // namespace
 
 struct File::Chunks {
-  std::vector<uint64_t> dims;   // The dataset's, in elements.
-  std::vector<uint64_t> chunk;  // A chunk's, in elements.
+  std::vector<uint64_t> dims;   // Dims of the dataset, in elements.
+  std::vector<uint64_t> chunk;  // Dims of a chunk, in elements.
   uint64_t element_size = 0;
   uint64_t chunk_bytes = 0;
   std::vector<Filter> filters;

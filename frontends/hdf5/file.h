@@ -121,7 +121,7 @@ class File {
     uint64_t size = 0;
     bool is_signed = false;
     bool is_big_endian = false;
-    uint64_t description = 0;  // the class's number, of kOther
+    uint64_t description = 0;  // If kOther: the number of the class.
   };
   // The parsed message of an attribute.
   struct AttributeParts {
@@ -137,7 +137,7 @@ class File {
   };
   struct Filter {
     uint64_t id = 0;
-    uint64_t element_size = 0;  // For shuffle.
+    uint64_t element_size = 0;  // Size that the filter shuffle works with.
   };
 
   File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kHardLink = 0;
 constexpr uint64_t kSoftSymbol = 2;  // a symbol table entry's cache type
-// Trees split nodes long before this depth.
+// Largest depth of a tree. Real trees are far less deep.
 constexpr int kMaxDepth = 32;
 
 Status Malformed(std::string_view what) {

@@ -14,7 +14,8 @@ namespace ember::keras {
 namespace {
 
 constexpr size_t kMaxItems = 1 << 22;
-constexpr size_t kLongestKey = 200;  // Bytes of a key that a message shows.
+// Largest number of bytes of a key that a message shows.
+constexpr size_t kLongestKey = 200;
 
 // Returns JSON for a message. Only small flat lists and objects are printed,
 // because printing recurses as deeply as they nest.

@@ -110,7 +110,8 @@ class LayerContext : public ops::ImportContext {
 
   // The tensors that the layer is called with, in order.
   std::vector<Signal> inputs;
-  // Its positional arguments; the tensors of `inputs` come from them.
+  // The positional arguments of the call. The tensors of `inputs` come from
+  // them.
   std::vector<Given> arguments;
   // Named arguments.
   std::vector<std::pair<std::string, Given>> named;

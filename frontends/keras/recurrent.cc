@@ -22,7 +22,7 @@ using ops::States;
 
 // One cell. The kinds differ in gates, states and products.
 struct Cell {
-  LayerContext* c = nullptr;  // Has the cell's configuration.
+  LayerContext* c = nullptr;  // Context that has the cell's configuration.
   std::string weights;        // Path of the weights in the layer: "cell/".
   enum class Kind : uint8_t {
     kSimple,

@@ -25,7 +25,8 @@ struct BeamOptions {
   Tensor length_penalty;  // f32[]
 };
 
-// There are batch * beams rows; those of a prompt are adjacent.
+// The state of a search. There are batch * beams rows; those of a prompt are
+// adjacent.
 struct BeamState {
   Tensor sequences;     // i32 [rows, max_length]
   Tensor tokens;        // i32 [rows], the last ones

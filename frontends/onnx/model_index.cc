@@ -213,8 +213,8 @@ std::string_view CanonicalDomain(std::string_view domain) {
 std::string NodeLabel(const NodeProto& node, int index) {
   if (node.name().empty())
     return OnOneLine(node.op_type() + "_" + std::to_string(index));
-  // Labels are kept short, as a function's nodes are imported again at each
-  // call.
+  // Largest number of bytes of a label. Labels are kept short, because a
+  // function's nodes are imported again at each call.
   constexpr size_t kLongestLabel = 256;
   return OnOneLine(node.name().substr(0, kLongestLabel));
 }

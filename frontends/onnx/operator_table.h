@@ -27,9 +27,9 @@ enum class CarriedTypes : uint8_t {
   kStrings,  // like kHandled, but strings only
 };
 
-// The rule; for kMoved also the operands whose elements go into the results.
-// The other operands are indices, sizes or conditions, which have a dtype of
-// their own.
+// The rule of an operator for carried types. For kMoved it also has the
+// operands whose elements go into the results. The other operands are indices,
+// sizes or conditions, which have a dtype of their own.
 struct CarriedOperands {
   // Implicit, as most rows give only a rule.
   // NOLINTNEXTLINE(google-explicit-constructor)

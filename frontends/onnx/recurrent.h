@@ -50,7 +50,7 @@ struct Direction {
   Matrix weights;               // multiplied by the input
   Matrix recurrence;            // multiplied by the hidden state
   Tensor input_bias;            // [gates * hidden]; absent without a bias
-  Tensor recurrence_bias;       // the same, but added in the step
+  Tensor recurrence_bias;       // [gates * hidden]; added in the step
   Tensor peepholes;             // [3 * hidden]; may be absent
   std::vector<Tensor> initial;  // initial states, [batch, hidden]
   std::vector<Activation> activations;

@@ -57,8 +57,8 @@ struct SequenceValue {
   int rank = -1;
   // Set if the elements are known one by one; then data and dims may be absent.
   std::optional<std::vector<Tensor>> elements;
-  Tensor data, dims;  // for maps: values and keys
-  Tensor flag;        // for an optional sequence: bool[]
+  Tensor data, dims;  // For a map these are its values and keys.
+  Tensor flag;        // bool[]; only for an optional sequence
 };
 
 }  // namespace ember::ops

@@ -82,7 +82,7 @@ SampleCorners CornersAt(const BinAxis& axis, Tensor position) {
 // fixed number of samples.
 struct CornerList {
   Tensor index;   // [regions, bins, corners], i64
-  Tensor weight;  // the same shape; 0 outside
+  Tensor weight;  // [regions, bins, corners]; 0 outside
 };
 
 CornerList ListCorners(const BinAxis& axis, int64_t samples) {

@@ -150,7 +150,7 @@ struct Region {
 
 struct Value {
   Type type;
-  std::string name;  // An argument's name, if it has one.
+  std::string name;  // Name of an argument, if it has one.
 };
 
 struct Function {

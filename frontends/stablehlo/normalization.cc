@@ -12,7 +12,7 @@ struct BatchNorm {
   Tensor x;
   double epsilon = 0;
   int feature = 0;
-  std::vector<int64_t> others;  // All dims but the feature's.
+  std::vector<int64_t> others;  // All dims except `feature`.
 };
 
 bool ReadBatchNorm(OperationContext& c, BatchNorm& norm) {

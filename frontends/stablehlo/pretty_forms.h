@@ -19,13 +19,13 @@ namespace ember::stablehlo {
 
 // The meaning of the types after ':' unless they are (types) -> types.
 enum class TypeForm : uint8_t {
-  // One type: that of all operands and results. Several: each operand's, then
-  // the result's.
+  // One type is that of all operands and results. Several are those of the
+  // operands, then that of the result.
   kSame,
-  kResult,    // The result's; operands keep their own.
-  kPairwise,  // The operands', and results have the same.
-  kOperands,  // The operands'; there are no results.
-  kSelect,    // The predicate's, and that of all others.
+  kResult,    // Type of the result; operands keep their own.
+  kPairwise,  // Types of the operands; results have the same.
+  kOperands,  // Types of the operands; there are no results.
+  kSelect,    // Type of the predicate, then that of all others.
 };
 
 struct PrettyForm {

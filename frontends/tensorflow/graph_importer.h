@@ -77,7 +77,7 @@ class GraphImporter {
     int depth = 0;
     std::string prefix;  // prefix of origins: the path of calls
     const AttributeMap* attributes = nullptr;  // attributes of the call
-    std::unordered_map<int, std::vector<Value>> values;  // by node
+    std::unordered_map<int, std::vector<Value>> values;  // Results by node.
     std::map<Source, Value> given;  // values from outside: inputs, captures
     std::unordered_set<int> in_progress;
     std::map<std::string, Tensor> variables;
@@ -214,8 +214,9 @@ class GraphImporter {
   std::map<const Body*, std::vector<bool>> effects_before_;
   std::map<std::string, bool> function_effects_;
   std::set<std::string> assigned_variables_;  // variables that must be state
-  bool found_assignment_ = false;  // this try found one that is not yet state
-  std::map<std::string, State> states_;  // by variable
+  // True if this try found an assigned variable that is not yet state.
+  bool found_assignment_ = false;
+  std::map<std::string, State> states_;  // States by variable.
   std::string initialized_;              // name of the state "initialized"
 };
 

@@ -25,8 +25,8 @@
 namespace ember::tensorflow {
 
 struct Condition {
-  Source predicate;  // Identity nodes are skipped
-  int branch = 0;    // 1: it is true
+  Source predicate;  // The node that decides, with Identity nodes skipped.
+  int branch = 0;    // 1: the predicate must be true; 0: false.
   bool operator==(const Condition&) const = default;
   auto operator<=>(const Condition&) const = default;
 };
@@ -35,7 +35,7 @@ struct Frame {
   std::string name;
   int parent = -1;
   std::vector<int> enters, merges, exits;
-  int condition = -1;  // its LoopCond
+  int condition = -1;  // Number of the frame's LoopCond.
 };
 
 struct Plan {

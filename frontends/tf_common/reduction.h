@@ -14,8 +14,8 @@ namespace ember::tf_common {
 // Returns the axes in ascending order, each once; nullopt after an error.
 std::optional<std::vector<int64_t>> ReducedAxes(OperatorBase& c);
 
-// `combiner`: sum, product, maximum, minimum. `keep`: reduced dims stay as dims
-// of 1.
+// Imports a reduction. `combiner`: sum, product, maximum, minimum. `keep`:
+// reduced dims stay as dims of 1.
 void ImportReduced(OperatorBase& c, std::string_view combiner, bool keep);
 // Like ImportReduced, for bool: the maximum is true if any element is, the
 // minimum if all are.

@@ -145,7 +145,8 @@ StatusOr<std::shared_ptr<const Model>> Model::Read(
     return Malformed("expected a TensorFlow Lite model (TFL3), found " + found +
                      " of something else");
   }
-  // In a larger file only weights lie behind the FlatBuffer.
+  // The verifier's size is limited. In a larger file only weights lie behind
+  // the FlatBuffer.
   const size_t size =
       std::min(bytes.size(), size_t{FLATBUFFERS_MAX_BUFFER_SIZE - 1});
   flatbuffers::Verifier verifier(bytes.data(), size, kMaxDepth, kMaxTables);

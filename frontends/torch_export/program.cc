@@ -12,9 +12,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxGraphs = 32;  // nested graphs
-constexpr int kMaxLists = 8;    // nested lists of arguments
-constexpr int kMaxTrees = 32;   // nested trees of results
+constexpr int kMaxGraphs = 32;  // Largest depth of nested graphs.
+constexpr int kMaxLists = 8;    // Largest depth of nested lists.
+constexpr int kMaxTrees = 32;   // Largest depth of trees of results.
 constexpr size_t kMaxNodes = size_t{1} << 20;
 // Bounds from here on mean infinity: older writers use Python's largest
 // integers.

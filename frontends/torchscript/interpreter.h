@@ -40,7 +40,7 @@ class Interpreter {
  public:
   static constexpr int64_t kMaxSteps = 2'000'000;
   static constexpr int kMaxCalls = 60;
-  // depth of expressions, blocks and calls
+  // Largest nesting depth of expressions, blocks and calls.
   static constexpr int kMaxDepth = 500;
 
   Interpreter(Machine& machine, CodeLibrary& code, InterpreterOptions options)

@@ -32,8 +32,8 @@ struct OperatorRow {
   constexpr OperatorRow(std::string_view schema, std::string_view reason)
       : schema(schema), reason(reason) {}
 
-  // For example "conv2d(Tensor input, Tensor weight, …)"; without a namespace
-  // it is aten.
+  // The schema, such as "conv2d(Tensor input, Tensor weight, …)". A name
+  // without a namespace is in aten.
   std::string_view schema;
   TensorFunction tensor = nullptr;
   ValueFunction value = nullptr;

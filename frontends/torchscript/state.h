@@ -23,7 +23,7 @@ namespace ember::torchscript {
 
 // An attribute that changes, and facts about its value after a call.
 struct Slot {
-  std::string object;  // its path in the module
+  std::string object;  // Path of the object in the module.
   std::string attribute;
   // The kind of the value, and its type if it is a tensor.
   Value::Kind kind = Value::Kind::kTensor;

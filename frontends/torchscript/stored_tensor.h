@@ -28,7 +28,7 @@ namespace ember::torchscript {
 struct StoredTensor {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims, strides;
-  std::span<const uint8_t> storage;  // from the first element on
+  std::span<const uint8_t> storage;  // Bytes from the first element on.
   std::shared_ptr<const void> owner;
 };
 

@@ -30,7 +30,7 @@ struct Token {
   };
   Kind kind = Kind::kEnd;
   int line = 0;
-  std::string text;  // for kString: without quotes and escapes
+  std::string text;  // For kString without quotes and escapes.
   int64_t integer = 0;
   double number = 0;
 };

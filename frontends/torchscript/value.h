@@ -37,7 +37,8 @@ struct Object;
 struct Value {
   enum class Kind : uint8_t {
     kUninitialized,  // a variable that no path reads
-    kConflict,  // one of two values that could not be merged; text describes it
+    // One of two values that could not be merged; `text` describes it.
+    kConflict,
     kNone,
     kBool,
     kInt,
@@ -125,7 +126,7 @@ struct Quantization {
 
 // A tensor with identity. A view reads and writes another tensor.
 struct Cell {
-  Tensor value;  // for a view: its value at `stamp`
+  Tensor value;  // For a view it is the value at `stamp`.
   // Weights become constants of the graph when they are first read.
   std::function<Tensor()> load;
   uint64_t stamp = 0;  // the last write to the root that `value` includes
@@ -170,7 +171,7 @@ struct Dict {
 
 struct Object {
   std::string class_name;  // "__torch__.Net"
-  std::string path;        // its place in the model: "encoder.0"
+  std::string path;        // Path in the model: "encoder.0".
   const Class* type = nullptr;
   std::map<std::string, Value, std::less<>> attributes;
   size_t level = 0;

@@ -20,8 +20,7 @@ namespace ember::tests {
 
 using caffe::TestBlob;
 
-// Imports, compiles and runs a net. Returns the results in the order of their
-// names, state last.
+// Runs a net. Returns its results in the order of their names, state last.
 StatusOr<std::vector<Numbers>> RunNet(
     const std::string& prototxt, const std::string& caffemodel,
     const std::vector<Numbers>& inputs,

@@ -33,7 +33,7 @@ Message Network(const std::vector<Message>& layers) {
   for (const Message& layer : layers) network.Put(1, layer);
   return network;
 }
-// AddTo makes a layer y = x + value; the next function makes y = x.
+// Return layers that compute y = x + value, and y = x.
 Message AddTo(const std::string& x, float value, const std::string& y) {
   return LayerOf(kAdd, Message().Float(1, value), {x}, {y});
 }

@@ -110,7 +110,7 @@ TEST(SupportVectors, RegressorOfEachKernel) {
   }
 }
 
-// Makes a classifier whose classes 7, 8 and 9 have one, one and two support
+// Returns a classifier whose classes 7, 8 and 9 have one, one and two support
 // vectors.
 Message ThreeClasses() {
   return Message()
@@ -122,8 +122,7 @@ Message ThreeClasses() {
       .Doubles(6, {0.1, -0.2, 0.3})
       .Put(101, Message().Integers(1, {7, 8, 9}));
 }
-// Returns the decisions of the pairs of classes (7, 8), (7, 9), (8, 9) for a
-// row.
+// Returns the decisions of the pairs (7, 8), (7, 9), (8, 9).
 Point Decisions(const Point& row) {
   const auto k = [&](size_t v) { return Dot(row, kVectors[v]); };
   return {1 * k(0) + -0.5 * k(1) - 0.1,

@@ -38,8 +38,7 @@ Vector GruStep(double x, const Vector& s) {
   const double h = std::tanh(x + 0.3 + r * (0.4 * s[0] + 0.6));
   return {z * s[0] + (1 - z) * h};
 }
-// Computes one step of an older GRU. The reset is before the product, and there
-// is one bias.
+// Computes one step of a GRU with the reset before the product, and one bias.
 Vector OldGruStep(double x, const Vector& s) {
   const double z = Sigmoid(0.5 * x + 0.1 + 0.2 * s[0]);
   const double r = Sigmoid(-0.5 * x + 0.2 + 0.3 * s[0]);

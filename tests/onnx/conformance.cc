@@ -217,8 +217,8 @@ Expectation Found(const Report& report) {
   return found;
 }
 
-// Compares a run with the expectation; an error if they differ. With --bless,
-// writes the expectation anew.
+// Compares the run with the expectation; a difference is an error. With
+// --bless, it writes the expectation anew.
 Status CompareOrBless(const Report& report, const Options& options) {
   const std::string path = tools::UserPath(options.expect);
   const Expectation found = Found(report);

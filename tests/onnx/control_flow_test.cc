@@ -57,7 +57,7 @@ void ExpectFloats(const StatusOr<std::vector<vm::Tensor>>& results,
   EXPECT_EQ(std::vector<float>(got.begin(), got.end()), values);
 }
 
-// Returns a model of squeezed = If(x.shape[1] == 1) x[:, 0] else x, as
+// Returns a model of: squeezed = If(x.shape[1] == 1) x[:, 0] else x, as
 // exporters write it.
 ModelBuilder SqueezeIfOne() {
   ModelBuilder m(11);
@@ -181,8 +181,8 @@ TEST(If, TheRestOfTheModelTellsTheBranch) {
                       "branch, found a condition that is true")));
 }
 
-// Returns a model of y = If(c) [x] (rank 2) else x, which states the type of y,
-// or that of `mid`.
+// Returns a model of: y = If(c) [x] (rank 2) else x. The model states the type
+// of y, or that of `mid`.
 ModelBuilder UnsqueezeIf(bool state_output, int stated_rank) {
   ModelBuilder m(11);
   m.Input("c", {}, TensorProto::BOOL);

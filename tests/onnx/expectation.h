@@ -32,7 +32,7 @@ struct Expectation {
   std::set<std::string> interpreted;
 };
 
-// Parses an expectation. Errors name the line that cannot be read.
+// Reads an expectation. Errors name the line that cannot be read.
 StatusOr<Expectation> ParseExpectation(std::string_view text);
 
 // Prints the text that ParseExpectation reads, with `comment` (one line) on

@@ -343,8 +343,8 @@ TEST(Sampling, FlattensByTemperature) {
   EXPECT_NEAR(ones, 32, 20);
 }
 
-// A table in which 0 is followed by 1 (probability .6) or 2 (.4). The end,
-// token 4, follows 1 with probability .5 and 2 with .9.
+// Returns a table in which 0 is followed by 1 (probability .6) or 2 (.4). The
+// end, token 4, follows 1 with probability .5 and 2 with .9.
 Table Fork() {
   return {Logs({0, .6, .4, 0, 0}), Logs({.3, .2, 0, 0, .5}),
           Logs({.1, 0, 0, 0, .9}), Always({0, 0, 0, 0, 0})[0],

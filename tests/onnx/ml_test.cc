@@ -121,8 +121,8 @@ TEST(SupportVectors, OneClass) {
   ExpectResult<float>(node, 0, {3, 1}, {1, -1, -1});
 }
 
-// Returns a classifier of three classes. There is one vector per class, on the
-// axes. The score of pair (i, j) is k(i) · c[j-1][i] + k(j) · c[i][j] + rho.
+// Returns a classifier with one vector per class, on the axes. The score of
+// pair (i, j) is k(i) · c[j-1][i] + k(j) · c[i][j] + rho.
 MlNode ThreeClasses() {
   MlNode node("SVMClassifier", 1, 2);
   node.Set("vectors_per_class", Ints{1, 1, 1})

@@ -408,8 +408,8 @@ TEST(Float8, RoundsAndSaturatesOrNot) {
   }
 }
 
-// All widths saturate alike, and NaN gives 0. A negative number as an unsigned
-// integer keeps its lower bits.
+// Casts to integers of all widths saturate, and NaN gives 0. A negative number
+// as an unsigned integer keeps its lower bits.
 TEST(Elementwise, CastsToIntegersSaturate) {
   struct Case {
     int type;

@@ -63,8 +63,8 @@ class Sequence {
     per_direction_ = functions_.size() / static_cast<size_t>(p.directions());
   }
 
-  // Returns the index of a state in [directions, batch, hidden], or in the
-  // layout with the batch first.
+  // Returns the index in [directions, batch, hidden], or in the layout with the
+  // batch first.
   int StateIndex(int j) const {
     const int row = p_.layout == 0 ? direction_ * p_.batch + row_
                                    : row_ * p_.directions() + direction_;

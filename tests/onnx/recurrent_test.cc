@@ -113,8 +113,8 @@ Numbers QuantizedWeights(const Values& values, int directions, int units,
   return result;
 }
 
-// Makes a DynamicQuantizeLSTM. W has one scale per direction and a zero point,
-// R has scales per column.
+// Makes a node with quantized weights. W has one scale per direction and a zero
+// point, R has scales per column.
 OneNode MakeQuantizedNode(const Problem& p) {
   const Data data(p);
   const int directions = p.directions(), units = 4 * p.hidden;

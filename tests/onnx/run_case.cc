@@ -157,9 +157,9 @@ std::string Sanitized(const std::string& text) {
   return result.substr(0, 160);
 }
 
-// Imports the case's model. Some cases pass shapes, axes and the like as
-// inputs, which must be known at compile time here. Exactly those are compiled
-// in, with the values of the data set.
+// Imports the model of a case. Some cases pass shapes, axes and the like as
+// inputs, which must be known at compile time here. Exactly those become
+// constants with the values of the data set.
 StatusOr<graph::Graph> Import(const TestCase& test_case, const std::string& set,
                               onnx::ImportOptions options,
                               std::set<std::string>& frozen) {

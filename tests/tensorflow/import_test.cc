@@ -35,7 +35,7 @@ std::string NewFolder(const std::string& name) {
   return folder;
 }
 
-// Writes a sample as a SavedModel on disk, and returns its folder.
+// Writes a SavedModel to disk, and returns its folder.
 std::string Saved(const std::string& name, bool compress) {
   std::string folder = NewFolder(name);
   tensorflow::WriteSavedModel(folder, tensorflow::SampleSavedModel(),

@@ -16,7 +16,7 @@ using Activation = schema::ActivationFunctionType;
 using schema::BuiltinOptions;
 using schema::Padding;
 
-// Returns the numbers 1, -2, 3, -4 ….
+// Returns 1, -2, 3, -4 ….
 std::vector<double> Sequence(int64_t count) {
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i)

@@ -476,7 +476,7 @@ TEST(Import, WhatTheModelRaises) {
 }
 
 TEST(Import, WhatIsOneThingOrAnother) {
-  // Only used values can be errors.
+  // A value whose branches cannot be merged is an error only if it is used.
   const std::string start =
       "if bool(torch.gt(torch.sum(x0), 0)):\n"
       "  y = torch.sum(x0)\n"

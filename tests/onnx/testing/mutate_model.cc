@@ -38,8 +38,7 @@ constexpr float kFloats[] = {0,
                              std::numeric_limits<float>::infinity(),
                              std::numeric_limits<float>::quiet_NaN()};
 
-// Largest depth of nested graphs that are changed. Deeper ones are left as they
-// are.
+// Largest nesting depth of graphs that are changed.
 constexpr int kMaxDepth = 12;
 
 // Makes one change of a model. Its pointers into the model are valid only for

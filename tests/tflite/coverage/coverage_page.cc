@@ -77,7 +77,7 @@ std::string Inputs(const OperatorRow& row) {
 }
 
 // Operators whose 8-bit results tests only require to be within one step,
-// because sums of floats decide.
+// because they are computed in floats.
 constexpr std::string_view kNearlyEqual[] = {
     "ADD_N", "CEIL", "COS",    "DIV",     "FLOOR",      "L2_NORMALIZATION",
     "NEG",   "SIN",  "SQUARE", "SOFTMAX", "LOG_SOFTMAX"};
