@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tools/lib/command_line_error.h"
 #include "tools/lib/random_tensors.h"
 #include "tools/lib/tensor_spec.h"
 
@@ -46,8 +47,8 @@ Status AddConstants(std::string_view flag,
     StatusOr<NamedTensor> value = ReadTensorSpec(spec, random);
     if (!value.ok()) return value.status().WithContext(flag);
     if (!value->name) {
-      return InvalidArgumentError(std::string(flag) + ": '" + spec +
-                                  "': expected NAME=VALUE");
+      return CommandLineError(std::string(flag) + ": '" + spec +
+                              "': expected NAME=VALUE");
     }
     options.values.push_back(*std::move(value));
   }
