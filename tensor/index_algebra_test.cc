@@ -207,7 +207,7 @@ TEST(IndexAlgebraTest, RangesAndFormsHoldAtEveryPoint) {
       }
     }
   }
-  if (end - begin > 1) {
+  if (!seeds.is_replay) {
     EXPECT_GT(checked, 10000);
   }
 }
