@@ -449,6 +449,20 @@ Value SumOfList(Call& c) {
   return total;
 }
 
+// Returns true if any item of a list is true or, without `is_any`, if all are.
+Value TruthOfList(Call& c, bool is_any) {
+  for (const Value& item : c.value("self").list->items) {
+    if (!item.is_known_number()) {
+      c.FailUnsupported("expected booleans that are known when importing");
+      return {};
+    }
+    if ((item.known_number() != 0) == is_any) return Value::Bool(is_any);
+  }
+  return Value::Bool(!is_any);
+}
+Value AnyOfList(Call& c) { return TruthOfList(c, true); }
+Value AllOfList(Call& c) { return TruthOfList(c, false); }
+
 // Dicts.
 Value Keys(Call& c) {
   std::vector<Value> keys;
@@ -809,6 +823,8 @@ constexpr OperatorRow kRows[] = {
     {"slice(t[] l, int? start=None, int? end=None, int step=1)", SliceList},
     {"__contains__(any l, any item)", Contains},
     {"sum(t[] l)", SumOfList},
+    {"any(t[] self)", AnyOfList},
+    {"all(t[] self)", AllOfList},
     {"keys(Dict self)", Keys},
     {"values(Dict self)", Values},
     {"items(Dict self)", Items},

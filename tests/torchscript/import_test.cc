@@ -136,6 +136,20 @@ TEST(Import, ListsDictsAndTexts) {
   EXPECT_EQ(graph->output_names()[1], "all");
 }
 
+// The attention of scripted vision transformers asks this of known booleans.
+TEST(Import, TruthOfLists) {
+  const std::string body =
+      "y = x0\n"
+      "if torch.all([True, False]):\n"
+      "  y = torch.zeros_like(y)\n"
+      "if torch.any([False, True]):\n"
+      "  y = torch.add(y, 1)\n"
+      "if torch.all(annotate(List[bool], [])):\n"
+      "  y = torch.mul(y, 2)\n"
+      "return y";
+  ExpectNumbers(RunTorch(body, {F32({2}, {1, 2})}), {F32({2}, {4, 6})});
+}
+
 TEST(Import, WritesInBranchesAreMerged) {
   const std::string body =
       "y = torch.clone(x0)\n"
