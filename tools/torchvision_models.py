@@ -9,7 +9,7 @@ Every model of torchvision is made with random weights (nothing is downloaded), 
 has torch.export, exported; vm-run imports the file and runs it on inputs of a seed, and its results are compared with
 those that PyTorch computes from the same file. The table has a row for each model:
 
-    right    all results within --rtol and --atol (of quantized models: within --steps steps of the largest result)
+    right    all results within --rtol and --atol, or 1e-5 of the largest one (of quantized models: within --steps steps of the largest result)
     REFUSED  vm-run does not import it, with the first line of its message
     WRONG    results differ, with vm-run's message
     absent   PyTorch itself cannot script, trace or run it, with its message
@@ -98,7 +98,7 @@ def build(kind, name, make, least_score):
 def inputs_of(kind, name):
     torch.manual_seed(1)
     if kind == "video":
-        extent = 224 if name.startswith("mvit") else 64
+        extent = 224 if name.startswith("mvit") or name == "s3d" else 64
         frames = {"mvit_v1_b": 16, "mvit_v2_s": 16, "s3d": 16}.get(name, 4)
         return [torch.randn(1, 3, frames, extent, extent)]
     if kind == "optical_flow":
@@ -203,7 +203,8 @@ def run(options, way, kind, name, model, inputs):
             numpy.save(file, tensor.numpy())
             is_list = kind == "detection" and way == "scripted"
             command.append(f"--input=images_{i}=@{file}" if is_list else f"--input=@{file}")
-        atol = options.atol
+        # Random weights make some results large, beside which both sides round.
+        atol = max([options.atol] + [1e-5 * float(part.abs().max()) for part in expected if part.numel() and part.is_floating_point()])
         if kind == "quantization":
             atol = options.steps * max(float(part.abs().max()) for part in expected) / 128
         arrays = [numpy.asarray(tensor.detach().numpy(), order="C") for tensor in expected]
