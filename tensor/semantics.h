@@ -246,8 +246,9 @@ inline T Multiply(T a, T b) {
   }
 }
 
-// True where the machine's division would trap: for the smallest integer
-// divided by -1. The quotient is then -a and the remainder 0.
+// True for -1. The machine's division of the smallest integer by -1 would trap,
+// so Divide and Remainder handle -1 themselves: the quotient is -a and the
+// remainder 0, for any a.
 template <Integer T>
 inline bool DividesByMinusOne(T b) {
   return std::is_signed_v<T> && b == static_cast<T>(-1);

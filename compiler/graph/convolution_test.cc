@@ -192,7 +192,8 @@ bool RunCase(uint64_t seed) {
   graph.AddOutput("y", (*operation)->result());
   const StatusOr<std::vector<TensorData>> outputs =
       Evaluate(graph, std::vector<TensorData>{DataOf(x), DataOf(w)});
-  // accepted, because a symbolic extent may be too small at run time
+  // This error is right only for symbolic extents, which may be too small at
+  // run time.
   if (!outputs.ok()) {
     EXPECT_TRUE(c.symbolic) << outputs.status().message();
     EXPECT_NE(outputs.status().message().find("at least 0"),

@@ -173,7 +173,7 @@ void UnsqueezeDynamic(NodeContext& c) {
   const int rank = x.rank() + static_cast<int>(*count);
   const std::optional<Tensor> axes = ReadDynamicAxes(c, 1, rank);
   if (!axes) return;
-  // The dims of x come first in that order, then the new ones.
+  // `dims` is in the order of AxesLast: the dims of x, then the new ones.
   Shape dims = x.shape();
   dims.resize(static_cast<size_t>(rank), Dim(1));
   const Tensor place = AxesLast(*axes, rank).place;

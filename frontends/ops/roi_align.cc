@@ -234,7 +234,7 @@ Tensor PoolElements(const RoiAlignSpec& spec, Tensor x, Tensor batch,
 
 Tensor RoiAlign(Tensor x, Tensor rois, Tensor batch, const RoiAlignSpec& spec) {
   BinAxis axes[2];
-  // x1, y1, x2, y2
+  // The columns of `rois` are x1, y1, x2, y2; the axes are y, then x.
   for (int i = 0; i < 2; ++i) {
     axes[i] = MakeBinAxis(spec, x.dim(2 + i), spec.bins[static_cast<size_t>(i)],
                           Column(rois, 1 - i), Column(rois, 3 - i));

@@ -20,12 +20,10 @@
 namespace ember::jit {
 namespace {
 
-// Tolerance for elements that cannot be computed once more. Results of right
-// executors rarely differ by more than this, relative to the element and to the
-// largest one.
-// the tolerance, as a multiple of the usual difference
+// The tolerance for elements that cannot be computed once more. Results of
+// right executors rarely differ by more than kRare * (usual difference) *
+// (|element| + kRareOfSize * |largest element|).
 constexpr double kRare = 64;
-// weight of the largest element in the tolerance
 constexpr double kRareOfSize = 0.25;
 // If few suspects cannot be judged, they may be right. Few are kSome, plus one
 // of every kOneOf elements.

@@ -111,10 +111,10 @@ std::string ScheduleOf(const Tiles& tiles) {
 }
 
 // A producer warp copies for the others and begins the workgroup's next task
-// while they finish one. The one processor has room for three workgroups for
-// the four tiles, so one workgroup has two. With five iterations and four
-// slots, tasks begin in different phases of the slots' barriers. A slice has
-// two boxes.
+// while they finish one. The one processor has room for fewer workgroups than
+// the five tiles, so some workgroups have two. The five iterations of a task
+// are no multiple of the slots, so tasks begin in different phases of the
+// slots' barriers. Each iteration copies two boxes, one of each factor.
 TEST_F(BoxProducts, ProducersGoOnToFurtherTasks) {
   for (const int slots : {4, 3}) {
     const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();

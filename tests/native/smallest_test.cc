@@ -1,6 +1,6 @@
 // Tests the smallest runtime (vm/embedded/run_smallest): without kernels its
-// results are correct, and with a module's kernels it is as fast as any other
-// runtime.
+// results are correct, and with a module's kernels it runs them for all
+// dispatches. Errors name the functions that it lacks.
 #include <cmath>
 #include <cstdlib>
 #include <memory>

@@ -45,8 +45,8 @@ class Blocks {
   // are tokens; the dims are tokens, width.
   Blocks& SelfAttention(int64_t heads);
 
-  // Adds an LSTM over the rows, with a batch of 1: the dims are steps, 1,
-  // width.
+  // Adds an LSTM over the rows, with a batch of 1. The dims of the last result
+  // must be steps, 1, width; they become steps, 1, 1, hidden.
   Blocks& Lstm(int64_t hidden);
 
   // MaxPool takes the maximum of windows of 3 by 3 with stride 2; the next

@@ -65,7 +65,8 @@ void AddConvolutions(std::vector<OperatorCase>& cases) {
         window = {pad = [[-1, 2]], lhs_dilate = [2], rhs_dilate = [2], reverse = [true]}
         {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (%A, %B) -> %T)",
        {F32({1, 2, 2}, {1, 2, 3, 4}), F32({2, 1, 2}, {10, 1, 5, 7})},
-       // The operands are 0 2 0 0 by 1 . 10, and 0 4 0 0 by 7 . 5.
+       // The padded operands are 0 2 0 0 and 0 4 0 0. The reversed windows are
+       // 1 . 10 and 7 . 5, where . is a gap of rhs_dilate.
        {F32({1, 2, 2}, {0, 2, 0, 28})}});
   // The case has batch groups: the first half of the batch is for the first
   // feature.

@@ -99,9 +99,8 @@ struct StripSlot {
   TileShape shape;
   // true for a tile that each reduction step computes anew
   bool step_local = false;
-  bool keeps =
-      // true for a tile that lives from one tile of the loops to the next
-      false;
+  // true for a tile that lives from one tile of the loops to the next
+  bool keeps = false;
   int element_size = 4;
   // offset in scratch memory in bytes, if the slot is a tile
   int64_t scratch_offset = -1;

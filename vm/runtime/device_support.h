@@ -92,7 +92,8 @@ class DeviceSupport : public MemorySource, public DispatchRunnerSource {
                                               const Tensor& tensor,
                                               StringSupport* strings,
                                               MemoryPool& pool) = 0;
-  // Sets the arena. Memory that has no block is in the arena.
+  // Sets the arena. Memory without a block is in the arena or is a
+  // constant.
   virtual void SetArena(hal::Buffer* arena) = 0;
 
   // Appends a call. False if it must run on the host; *reason then says why.

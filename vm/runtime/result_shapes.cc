@@ -134,8 +134,8 @@ Value Walker::DimOf(const TensorSignature& signature, size_t dim) const {
   if (value >= 0) return Value::Number(value);
   const std::string& name =
       program_.symbols[static_cast<size_t>(-1 - declared)];
-  // "?" is any number, a different one at each place. A file may use a long
-  // name at every place, so long names are not copied.
+  // "?" is any number, a different one at each place. A long name counts as
+  // unknown, too: a file may use it at every place, and each would be a copy.
   if (name == "?" || name.size() > kLongestText) return {};
   return {false, 0, name, Binding::kWhole};
 }

@@ -88,7 +88,8 @@ double ReadExtreme(std::string_view digits, double) {
   return strtod_l(std::string(digits).c_str(), nullptr, kPlain);
 }
 
-// Reads a decimal number; the whole text must be the number.
+// Reads a decimal number, inf, infinity or nan, in any case. The whole text
+// must be the number.
 template <typename T>
 std::optional<T> ReadFloat(std::string_view text) {
   std::string_view digits = text;

@@ -38,7 +38,8 @@ int64_t WholeOf(uint32_t part, DType type) {
                             : static_cast<int64_t>(part);
 }
 
-// Returns the number that a factor represents.
+// Returns the number that the bits of a factor's element represent. An f32 is
+// read as TF32: its 13 low bits do not count.
 double FactorOf(uint32_t part, DType type) {
   constexpr uint32_t kIgnoredByTf32 = (uint32_t{1} << 13) - 1;
   return FloatOf(type == DType::kF32 ? part & ~kIgnoredByTf32 : part, type);
