@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,28 +27,6 @@ const Numbers kMatrix = F32({2, 3}, {1, 2, 3, 4, 5, 6});
 void Check(const std::vector<Numbers>& inputs, const std::vector<Case>& cases) {
   for (const Case& one : cases)
     ExpectTorch(one.expression, inputs, one.expected);
-}
-
-// The rank of a result is part of the module, so that a dim of 1 that the model
-// leaves open is an error instead of a result of another rank.
-TEST(Movement, SqueezeOfAnOpenDimIsChecked) {
-  frontends::ImportOptions options;
-  options.input_shapes["x0"] = {std::nullopt, 3, 1};
-  for (const char* call : {"torch.squeeze(x0)", "torch.squeeze(x0, 0)"}) {
-    const Numbers two = F32({2, 3, 1}, {1, 2, 3, 4, 5, 6});
-    const std::string body = std::string("return ") + call;
-    const auto kept =
-        RunTorchArchive(TorchArchive(body, {two}), {two}, options);
-    ASSERT_TRUE(kept.ok()) << kept.status().ToString();
-    EXPECT_EQ((*kept)[0].dims[0], 2) << call;
-    const Numbers one = F32({1, 3, 1}, {1, 2, 3});
-    const auto dropped =
-        RunTorchArchive(TorchArchive(body, {one}), {one}, options);
-    ASSERT_FALSE(dropped.ok()) << call;
-    EXPECT_NE(dropped.status().message().find("fix the dim when compiling"),
-              std::string::npos)
-        << dropped.status().ToString();
-  }
 }
 
 TEST(Movement, Shapes) {
