@@ -4,7 +4,7 @@
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
 //                          ImportModel("net-symbol.json", {}));
 //
-// Of several NAME-NNNN.params the one of the highest epoch is used.
+// If there are several NAME-NNNN.params, the highest epoch is used.
 // ImportModel("net-0007.params", {}) uses that file, and the symbol in its
 // folder.
 //

@@ -20,8 +20,8 @@
 //   InstallNativeKernels(*tiering, {.uses_module = false,
 //                                   .tables = {&ember_kernels_model}});
 //
-// Of all kernels that can run here, each dispatch gets the one that requires
-// most of the processor. Dispatches without a kernel are left to tier 0, or to
+// Each dispatch gets, among the kernels that can run here, the one that
+// requires most of the processor. Dispatches without a kernel are left to tier 0, or to
 // the tiering's provider. A section that cannot be used is no failure: it is
 // ignored, and the report says why. Thread-safe; a second call for one Tiering
 // adds kernels only for dispatches that have none.

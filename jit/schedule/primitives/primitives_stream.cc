@@ -17,7 +17,7 @@
 //   %parts[piece, range, i, j] = sum(k_slices < 3, k < 8) ...
 //   %s[i, j] = sum(k_part < 2) %parts[...]
 //
-// Of the 3 slices a piece combines those that are in its tile, maybe none
+// A piece combines those of the 3 slices that are in its tile, maybe none
 // (ComputationStage::end). Where tiles do not fill the results, the last one
 // begins earlier: it has some points in common with the previous one.
 #include <algorithm>
