@@ -21,10 +21,10 @@
 //                                   .tables = {&ember_kernels_model}});
 //
 // Each dispatch gets, among the kernels that can run here, the one that
-// requires most of the processor. Dispatches without a kernel are left to tier 0, or to
-// the tiering's provider. A section that cannot be used is no failure: it is
-// ignored, and the report says why. Thread-safe; a second call for one Tiering
-// adds kernels only for dispatches that have none.
+// requires most of the processor. Dispatches without a kernel are left to tier
+// 0, or to the tiering's provider. A section that cannot be used is no failure:
+// it is ignored, and the report says why. Thread-safe; a second call for one
+// Tiering adds kernels only for dispatches that have none.
 #ifndef EMBER_VM_RUNTIME_NATIVE_KERNELS_H_
 #define EMBER_VM_RUNTIME_NATIVE_KERNELS_H_
 
