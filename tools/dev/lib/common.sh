@@ -1,7 +1,7 @@
 # Shared by the commands of ./dev: messages, packages, places. A command sources this file first.
 # shellcheck shell=bash
 set -euo pipefail
-ROOT="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)"
+ROOT="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../.." && pwd)"
 cd "$ROOT"
 
 # Recorded models, and scripts that measure other engines; next to a checkout of the project.
