@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "compiler/compile_options.h"
 #include "compiler/graph/graph.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::compiler {
 

@@ -1,6 +1,6 @@
 // The interface of a model format: a row of data and functions. A frontend's
-// folder defines one and adds its line to frontends/formats.cc; tools never
-// name a format.
+// folder defines one and adds its line to frontends/registry/formats.cc; tools
+// never name a format.
 //
 //   const Format* format = FindFormat(contents, "model.tflite");  // formats.h
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,

@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_device.h"
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 #include "jit/jit.h"
 #include "tensor/text.h"
 #include "vm/isa/testing/sample_modules.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/thread_name.h"
-#include "jit/background_thread.h"
+#include "jit/worker/background_thread.h"
 
 namespace ember::jit {
 namespace {

@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "base/interrupt.h"
-#include "jit/background_thread.h"
+#include "jit/worker/background_thread.h"
 #include "vm/runtime/kernel_provider.h"
 #include "vm/runtime/tiering.h"
 

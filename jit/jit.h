@@ -18,9 +18,9 @@
 #include <string>
 
 #include "base/status.h"
-#include "jit/background_thread.h"
 #include "jit/cache/cache_options.h"
 #include "jit/oracle/oracle.h"
+#include "jit/worker/background_thread.h"
 #include "vm/runtime/kernel_library.h"
 #include "vm/runtime/kernel_provider.h"
 

@@ -3,7 +3,7 @@
 #include <set>
 #include <sstream>
 
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "gtest/gtest.h"
 #include "third_party/onnx/onnx.pb.h"
 #include "tools/cli_fixture.h"

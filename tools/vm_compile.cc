@@ -10,7 +10,7 @@
 #include "base/one_line.h"
 #include "compiler/compile.h"
 #include "compiler/pipeline.h"
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/command_line_error.h"
 #include "tools/lib/compile_limits.h"
@@ -22,8 +22,8 @@
 #include "tools/lib/paths.h"
 #include "tools/lib/show_progress.h"
 #include "tools/lib/table.h"
-#include "vm/format/model_metadata.h"
 #include "vm/format/writer.h"
+#include "vm/isa/model_metadata.h"
 
 namespace ember::tools {
 namespace {

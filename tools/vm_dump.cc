@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/one_line.h"
 #include "compiler/graph/text.h"
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "tensor/text.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/command_line_error.h"

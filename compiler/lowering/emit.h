@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "compiler/graph/graph.h"
 #include "compiler/lowering/fusion_plan.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::compiler {
 

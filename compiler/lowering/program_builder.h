@@ -12,7 +12,7 @@
 #include <string>
 
 #include "compiler/graph/dim.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::compiler {
 

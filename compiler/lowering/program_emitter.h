@@ -21,7 +21,7 @@
 #include "compiler/lowering/memory_plan.h"
 #include "compiler/lowering/program_builder.h"
 #include "compiler/lowering/step.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::compiler {
 

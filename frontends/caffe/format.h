@@ -1,4 +1,4 @@
-// Caffe as a row of frontends/formats.cc.
+// Caffe as a row of frontends/registry/formats.cc.
 #ifndef EMBER_FRONTENDS_CAFFE_FORMAT_H_
 #define EMBER_FRONTENDS_CAFFE_FORMAT_H_
 

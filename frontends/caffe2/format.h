@@ -1,4 +1,4 @@
-// Caffe2 as a row of frontends/formats.cc.
+// Caffe2 as a row of frontends/registry/formats.cc.
 #ifndef EMBER_FRONTENDS_CAFFE2_FORMAT_H_
 #define EMBER_FRONTENDS_CAFFE2_FORMAT_H_
 

@@ -1,4 +1,4 @@
-// Core ML as a row of frontends/formats.cc.
+// Core ML as a row of frontends/registry/formats.cc.
 #ifndef EMBER_FRONTENDS_COREML_FORMAT_H_
 #define EMBER_FRONTENDS_COREML_FORMAT_H_
 

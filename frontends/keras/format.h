@@ -1,4 +1,4 @@
-// Keras as a row of the list of formats (frontends/formats.h).
+// Keras as a row of the list of formats (frontends/registry/formats.h).
 #ifndef EMBER_FRONTENDS_KERAS_FORMAT_H_
 #define EMBER_FRONTENDS_KERAS_FORMAT_H_
 

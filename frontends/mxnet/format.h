@@ -1,4 +1,4 @@
-// MXNet as a row of the list of formats (frontends/formats.h).
+// MXNet as a row of the list of formats (frontends/registry/formats.h).
 #ifndef EMBER_FRONTENDS_MXNET_FORMAT_H_
 #define EMBER_FRONTENDS_MXNET_FORMAT_H_
 

@@ -1,4 +1,4 @@
-// ONNX as a row of frontends/formats.cc.
+// ONNX as a row of frontends/registry/formats.cc.
 #ifndef EMBER_FRONTENDS_ONNX_FORMAT_H_
 #define EMBER_FRONTENDS_ONNX_FORMAT_H_
 

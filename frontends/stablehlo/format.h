@@ -1,4 +1,4 @@
-// StableHLO as a row of the list of formats (frontends/formats.h).
+// StableHLO as a row of the list of formats (frontends/registry/formats.h).
 #ifndef EMBER_FRONTENDS_STABLEHLO_FORMAT_H_
 #define EMBER_FRONTENDS_STABLEHLO_FORMAT_H_
 

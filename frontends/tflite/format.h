@@ -1,4 +1,4 @@
-// TensorFlow Lite as a row of frontends/formats.cc.
+// TensorFlow Lite as a row of frontends/registry/formats.cc.
 #ifndef EMBER_FRONTENDS_TFLITE_FORMAT_H_
 #define EMBER_FRONTENDS_TFLITE_FORMAT_H_
 

@@ -1,4 +1,4 @@
-// torch.export as a row of frontends/formats.cc.
+// torch.export as a row of frontends/registry/formats.cc.
 #ifndef EMBER_FRONTENDS_TORCH_EXPORT_FORMAT_H_
 #define EMBER_FRONTENDS_TORCH_EXPORT_FORMAT_H_
 

@@ -1,7 +1,7 @@
 #include "hal/cuda/context.h"
 
 #include "base/concat.h"
-#include "hal/cuda/result.h"
+#include "hal/cuda/api/result.h"
 
 namespace ember::hal::cuda {
 

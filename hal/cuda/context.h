@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
 #include "hal/cuda/library.h"
 #include "hal/cuda/properties.h"
 #include "hal/device_loss.h"

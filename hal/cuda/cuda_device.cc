@@ -6,6 +6,7 @@
 
 #include "base/concat.h"
 #include "hal/cpu/thread_pool.h"
+#include "hal/cuda/api/result.h"
 #include "hal/cuda/buffer.h"
 #include "hal/cuda/command_list.h"
 #include "hal/cuda/context.h"
@@ -13,7 +14,6 @@
 #include "hal/cuda/library.h"
 #include "hal/cuda/memory.h"
 #include "hal/cuda/properties.h"
-#include "hal/cuda/result.h"
 #include "hal/memory_counter.h"
 
 namespace ember::hal {

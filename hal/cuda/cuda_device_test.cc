@@ -13,7 +13,7 @@
 #include "hal/cuda/emulated/emulated_cuda.h"
 #include "hal/cuda/emulated/grid.h"
 #include "hal/cuda/emulated/tensor_map.h"
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 
 namespace ember::hal::cuda {
 namespace {

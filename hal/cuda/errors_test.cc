@@ -9,9 +9,9 @@
 #include "base/concat.h"
 #include "gtest/gtest.h"
 #include "hal/conformance/kernels.h"
+#include "hal/cuda/api/result.h"
 #include "hal/cuda/emulated/emulated_cuda.h"
-#include "hal/cuda/result.h"
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 
 namespace ember::hal::cuda {
 namespace {

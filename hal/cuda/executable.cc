@@ -5,9 +5,9 @@
 
 #include "base/concat.h"
 #include "base/rounding.h"
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
+#include "hal/cuda/api/result.h"
 #include "hal/cuda/library.h"
-#include "hal/cuda/result.h"
 #include "hal/cuda/tensor_maps.h"
 #include "hal/executable_checks.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/concat.h"
+#include "hal/cuda/api/result.h"
 #include "hal/cuda/emulated/emulated_cuda.h"
-#include "hal/cuda/result.h"
 
 namespace ember::hal::cuda {
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
 
 namespace ember::hal::cuda {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/concat.h"
-#include "hal/cuda/result.h"
+#include "hal/cuda/api/result.h"
 
 namespace ember::hal::cuda {
 namespace {

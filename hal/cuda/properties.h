@@ -20,7 +20,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
 #include "hal/device_limits.h"
 
 namespace ember::hal::cuda {

@@ -11,7 +11,7 @@
 #include "base/concat.h"
 #include "gtest/gtest.h"
 #include "hal/conformance/kernels.h"
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 #include "hal/vulkan/functions.h"
 #include "hal/vulkan/testing/faulty_vulkan.h"
 #include "hal/vulkan/testing/test_device.h"

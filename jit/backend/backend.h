@@ -1,5 +1,5 @@
 // A back end makes kernels of dispatches for one family of targets. It is a row
-// of the table in jit/backends.h.
+// of the table in jit/registry/backends.h.
 //
 //   const Backend& backend = BackendFor("vulkan1.3+subgroup32");
 //   schedule::Schedule schedule(schedule::Disassemble(dispatch, {}));
@@ -61,14 +61,14 @@ struct Backend {
 
   // Applies the default schedule for the target. schedule: must be as the
   // dispatch is written, without any primitive. Errors: a reason of
-  // jit/decline_reasons.h if the dispatch cannot be scheduled.
+  // jit/backend/decline_reasons.h if the dispatch cannot be scheduled.
   Status (*schedule)(std::string_view target, const ScheduleOptions& options,
                      schedule::Schedule& schedule);
 
   // Compiles the verified nest for the request's target and tier; needs no
   // device. Adds the texts of the code to the report, if it asks for them.
-  // Errors: kUnimplemented with a reason of jit/decline_reasons.h for nests
-  // that are left to tier 0.
+  // Errors: kUnimplemented with a reason of jit/backend/decline_reasons.h for
+  // nests that are left to tier 0.
   StatusOr<std::unique_ptr<CompiledNest>> (*compile)(
       const vm::KernelRequest& request, const loops::LoopNest& nest,
       const BuildContext& context, KernelReport& report);

@@ -63,8 +63,8 @@ class Compiler {
   virtual ~Compiler() = default;
 
   // Compiles the nest, which must be verified, and loads the code. Returns
-  // kUnimplemented with a reason of jit/decline_reasons.h for nests that this
-  // back end leaves to tier 0.
+  // kUnimplemented with a reason of jit/backend/decline_reasons.h for nests
+  // that this back end leaves to tier 0.
   virtual StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) = 0;
 };

@@ -3,9 +3,9 @@
 #include <bit>
 
 #include "base/concat.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/c/conversions.h"
 #include "jit/c/types.h"
-#include "jit/decline_reasons.h"
 #include "jit/loops/raw.h"
 #include "jit/math/expand.h"
 

@@ -30,7 +30,8 @@ struct Source {
 };
 
 // Returns the nest as C. It must be verified. Errors: kUnimplemented with a
-// reason of jit/decline_reasons.h if this back end does not support the nest.
+// reason of jit/backend/decline_reasons.h if this back end does not support the
+// nest.
 StatusOr<Source> EmitSource(const loops::LoopNest& nest);
 
 }  // namespace ember::jit::c

@@ -52,8 +52,8 @@ struct SharedMemory {
   // For each buffer: true if several invocations may touch the same element.
   std::vector<bool> is_of_many;
   // For each buffer: true if products of warpgroups read it
-  // (jit/gpu/shared_panels.h). Barriers do not depend on this list; other parts
-  // of the plan do.
+  // (jit/target/shared_panels.h). Barriers do not depend on this list; other
+  // parts of the plan do.
   std::vector<bool> has_panels;
   // True if combining loops (jit/loops/combining.h) need memory as well.
   bool has_parts = false;

@@ -24,8 +24,8 @@
 #include <optional>
 #include <vector>
 
-#include "jit/gpu/shared_panels.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/target/shared_panels.h"
 
 namespace ember::jit::gpu {
 

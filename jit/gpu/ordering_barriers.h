@@ -1,7 +1,7 @@
 // Finds the barriers that must order stores for products of warpgroups. These
-// instructions read panels (jit/gpu/shared_panels.h) through another proxy than
-// loads do. They see a store only if the thread that stored has since made a
-// fence for that proxy, before a barrier (PTX: fence.proxy.async). A fence
+// instructions read panels (jit/target/shared_panels.h) through another proxy
+// than loads do. They see a store only if the thread that stored has since made
+// a fence for that proxy, before a barrier (PTX: fence.proxy.async). A fence
 // takes time, so only barriers that follow such stores have one.
 //
 //   invocation i < 128 { %weights[i] = … }        // panels

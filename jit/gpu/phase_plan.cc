@@ -11,7 +11,7 @@
 
 #include "base/concat.h"
 #include "base/rounding.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/lifetimes.h"
 #include "jit/gpu/phase_order.h"

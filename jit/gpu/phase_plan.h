@@ -19,9 +19,9 @@
 #include "base/status.h"
 #include "jit/gpu/device_traits.h"
 #include "jit/gpu/products_in_flight.h"
-#include "jit/gpu/shared_panels.h"
 #include "jit/gpu/warp_roles.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/target/shared_panels.h"
 
 namespace ember::jit::gpu {
 

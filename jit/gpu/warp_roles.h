@@ -51,8 +51,8 @@
 #include "jit/gpu/barriers.h"
 #include "jit/gpu/box_copies.h"
 #include "jit/gpu/products_in_flight.h"
-#include "jit/gpu/shared_panels.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/target/shared_panels.h"
 
 namespace ember::jit::gpu {
 

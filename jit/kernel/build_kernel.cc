@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/host_kernel.h"
 #include "jit/backend/stopwatch.h"
-#include "jit/backends.h"
-#include "jit/decline_reasons.h"
 #include "jit/kernel/build_nest.h"
+#include "jit/registry/backends.h"
 #include "vm/runtime/cpu_kernel.h"
 #include "vm/runtime/device_kernel.h"
 

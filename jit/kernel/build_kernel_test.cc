@@ -91,7 +91,8 @@ TEST(BuildKernel, RandomDispatches) {
       auto kernel = BuildKernel(request, SharedCompiler(), &report);
       if (given) std::fputs((report.schedule + report.nest).c_str(), stderr);
       if (!kernel.ok()) {
-        // A kernel may only be declined for a reason of jit/decline_reasons.h.
+        // A kernel may only be declined for a reason of
+        // jit/backend/decline_reasons.h.
         ASSERT_EQ(kernel.status().code(), StatusCode::kUnimplemented)
             << kernel.status().ToString() << tensor::Print(random.dispatch);
         ++declined[kernel.status().ToString().substr(0, 300)];

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/backends.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
+#include "jit/registry/backends.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/normalise.h"
 #include "jit/schedule/core/schedule.h"

@@ -280,7 +280,8 @@ TEST_P(DeviceKernelRandomTest, DispatchesThroughBuildKernel) {
       report.keep_text = report.keep_code_text = true;
       auto kernel = BuildKernel(request, SharedCompiler(), &report);
       if (!kernel.ok()) {
-        // A kernel may only be declined for a reason of jit/decline_reasons.h.
+        // A kernel may only be declined for a reason of
+        // jit/backend/decline_reasons.h.
         ASSERT_EQ(kernel.status().code(), StatusCode::kUnimplemented)
             << kernel.status().ToString() << tensor::Print(random.dispatch);
         ++totals.declined[schedule::ReasonClass(kernel.status().message())];

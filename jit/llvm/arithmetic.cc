@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/math/expand.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"

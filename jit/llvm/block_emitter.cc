@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/llvm/counted_loop.h"
 #include "jit/loops/walk.h"
 #include "llvm/IR/Constants.h"

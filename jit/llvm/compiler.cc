@@ -5,7 +5,7 @@
 
 #include "base/build_id.h"
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/llvm/code_generator.h"
 #include "jit/llvm/flat_code.h"
 #include "jit/llvm/host.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/target/dot_instructions.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"

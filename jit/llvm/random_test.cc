@@ -17,7 +17,7 @@
 #include "base/say_if_killed.h"
 #include "base/test_seeds.h"
 #include "gtest/gtest.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/llvm/run_counts.h"
 #include "jit/llvm/testing.h"
 #include "jit/loops/text.h"

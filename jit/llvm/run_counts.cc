@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 
 namespace ember::jit {
 namespace {

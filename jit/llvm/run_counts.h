@@ -19,8 +19,8 @@ struct RunCounts {
   // number of refused kernels; key: the reason
   std::map<std::string, int64_t> refused;
 
-  // Counts a refused kernel under the row of jit/decline_reasons.h that the
-  // message contains, or under "not lowered".
+  // Counts a refused kernel under the row of jit/backend/decline_reasons.h that
+  // the message contains, or under "not lowered".
   void Refuse(std::string_view message);
   int64_t all_refused() const;
   // Prints the line with the counts. `where`: "armv7-neon", or another name of

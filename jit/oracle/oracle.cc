@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/oracle/coverage.h"
 #include "jit/oracle/suspects.h"
 #include "tensor/element_bounds.h"

@@ -9,7 +9,7 @@
 
 #include "base/concat.h"
 #include "base/float_format.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/legalise/legalise.h"
 #include "jit/llvm/pipeline.h"
 #include "jit/llvm/target_operations.h"

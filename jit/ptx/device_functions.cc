@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/gpu/shared_panels.h"
 #include "jit/llvm/ir.h"
 #include "jit/ptx/device_function_tables.h"
+#include "jit/target/shared_panels.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -99,8 +99,7 @@ uint64_t DescriptorOf(int64_t panel_bytes) {
   const auto units = [](int64_t bytes) {
     return static_cast<uint64_t>(bytes) >> 4;
   };
-  return units(panel_bytes) << 16 | units(gpu::kPanelAlignment) << 32 |
-         kSwizzled128;
+  return units(panel_bytes) << 16 | units(kPanelAlignment) << 32 | kSwizzled128;
 }
 
 }  // namespace

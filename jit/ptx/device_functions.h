@@ -43,7 +43,7 @@ llvm::Value* EmitMultiply(Builder& builder, const MatrixInstruction& row,
 void EmitCopyAsync(Builder& builder, int bytes, llvm::Value* to,
                    llvm::Value* from, llvm::Value* read);
 // A factor of wgmma that is in shared memory, in panels
-// (jit/gpu/shared_panels.h).
+// (jit/target/shared_panels.h).
 struct WideFactor {
   llvm::Value* begin = nullptr;
   int64_t panel_bytes = 0;  // number of bytes from one panel to the next

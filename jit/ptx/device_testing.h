@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 
 namespace ember::jit::ptx {
 

@@ -167,7 +167,7 @@ void Matrices::BeginProduct(const Operation& operation,
   const auto panels_of = [&](const MatrixInMemory& matrix) {
     return plan_.places[matrix.buffer].panels;
   };
-  const gpu::SharedPanels rows = panels_of(operation.a);
+  const SharedPanels rows = panels_of(operation.a);
   std::vector<Value*> a;
   if (!rows.Any()) a = LoadFactor(operation.a, row.A());
   const Registers& sums = Accumulator(operation);
@@ -183,7 +183,7 @@ void Matrices::BeginProduct(const Operation& operation,
     // the rows of the first warp.
     Value* const before =
         b_.CreateMul(b_.CreateAnd(warp_, Long(row.warps - 1)),
-                     Long(-gpu::BytesToNextWarp(nest_, operation)));
+                     Long(-BytesToNextWarp(nest_, operation)));
     const WideFactor of_all = {
         .begin = b_.CreateGEP(b_.getInt8Ty(), BeginOf(operation.a), before),
         .panel_bytes = rows.PanelBytes(),

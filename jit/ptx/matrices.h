@@ -1,7 +1,7 @@
 // Emits matrix loops (jit/loops/matrix_operation.h) as instructions of warps:
 // mma.sync with the fragments of jit/target/matrix_instructions.h, and ldmatrix
 // for factors in shared memory; or wgmma, of four warps at once, which reads a
-// factor in panels (jit/gpu/shared_panels.h).
+// factor in panels (jit/target/shared_panels.h).
 //
 //   Matrices matrices(nest, plan, target, builder, function, expressions, error);
 //   matrices.SetInvocation(invocation);   // at the function's entry

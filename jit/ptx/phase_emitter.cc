@@ -10,9 +10,8 @@
 
 #include "base/concat.h"
 #include "base/rounding.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/gpu/phase_plan.h"
-#include "jit/gpu/shared_panels.h"
 #include "jit/llvm/block_emitter.h"
 #include "jit/llvm/kernel_arguments.h"
 #include "jit/loops/combining.h"
@@ -28,6 +27,7 @@
 #include "jit/ptx/slot_barriers.h"
 #include "jit/target/cuda_architecture.h"
 #include "jit/target/matrix_instructions.h"
+#include "jit/target/shared_panels.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "tensor/linear.h"
@@ -570,8 +570,8 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
       CreateKernel(nest, layout, plan, name, invocations, target, module);
   PtxArguments arguments(
       nest, plan, layout, *function,
-      SharedOf(module, plan.HasPanels() ? gpu::kPanelAlignment
-                                        : target.shared_alignment));
+      SharedOf(module,
+               plan.HasPanels() ? kPanelAlignment : target.shared_alignment));
   PhaseEmitter emitter(nest, is_prologue, plan, layout, target, arguments,
                        *function);
   EMBER_RETURN_IF_ERROR(emitter.EmitTask(phase));

@@ -29,7 +29,8 @@ TargetTraits TraitsOf(const Target& target);
 
 // Emits a phase. The nest must be legal for these traits (jit/legalise), and
 // the module must have NVPTX's data layout. Returns kUnimplemented with a
-// reason of jit/decline_reasons.h if this back end does not support the phase.
+// reason of jit/backend/decline_reasons.h if this back end does not support the
+// phase.
 StatusOr<gpu::PhaseCode> EmitPhase(const loops::LoopNest& nest,
                                    const loops::Phase& phase, bool is_prologue,
                                    const std::string& name,

@@ -5,7 +5,7 @@
 
 #include "base/dtype.h"
 #include "base/rounding.h"
-#include "jit/gpu/shared_panels.h"
+#include "jit/target/shared_panels.h"
 #include "vm/format/device_abi.h"
 
 namespace ember::jit::ptx {
@@ -18,8 +18,8 @@ namespace {
 // Returns the place in panels of the byte at `pointer`, in a buffer of panels
 // that begins at `begin`. unit: a power of two of which the offset is a
 // multiple; code for a difference of addresses cannot derive that.
-Value* PlaceInPanels(Builder& builder, const gpu::SharedPanels& panels,
-                     Value* begin, Value* pointer, int64_t unit) {
+Value* PlaceInPanels(Builder& builder, const SharedPanels& panels, Value* begin,
+                     Value* pointer, int64_t unit) {
   llvm::Type* const type = builder.getInt64Ty();
   const auto number = [&](int64_t value) {
     return builder.getInt64(static_cast<uint64_t>(value));
@@ -34,15 +34,14 @@ Value* PlaceInPanels(Builder& builder, const gpu::SharedPanels& panels,
       builder.CreateURem(offset, number(panels.rows * panels.row_bytes));
   Value* const row = builder.CreateUDiv(in_matrix, number(panels.row_bytes));
   Value* const column = builder.CreateURem(in_matrix, number(panels.row_bytes));
-  Value* const panel = builder.CreateUDiv(column, number(gpu::kPanelRowBytes));
+  Value* const panel = builder.CreateUDiv(column, number(kPanelRowBytes));
   Value* const exchanged =
-      scaled(builder.CreateAnd(row, number(gpu::kPanelRows - 1)),
-             gpu::kPanelPieceBytes);
+      scaled(builder.CreateAnd(row, number(kPanelRows - 1)), kPanelPieceBytes);
   Value* const in_row = builder.CreateXor(
-      builder.CreateURem(column, number(gpu::kPanelRowBytes)), exchanged);
+      builder.CreateURem(column, number(kPanelRowBytes)), exchanged);
   Value* place = builder.CreateSub(offset, in_matrix);
   place = builder.CreateAdd(place, scaled(panel, panels.PanelBytes()));
-  place = builder.CreateAdd(place, scaled(row, gpu::kPanelRowBytes));
+  place = builder.CreateAdd(place, scaled(row, kPanelRowBytes));
   place = builder.CreateAdd(place, in_row);
   return builder.CreateGEP(builder.getInt8Ty(), begin, place);
 }
@@ -107,10 +106,10 @@ Value* PtxArguments::Box(const gpu::BoxCopy& copy) {
 
 Value* PtxArguments::PlaceOf(Builder& builder, uint32_t buffer,
                              const RowMajorPlace& at) {
-  const gpu::SharedPanels& panels = plan_.places[buffer].panels;
+  const SharedPanels& panels = plan_.places[buffer].panels;
   const int64_t bytes = DTypeByteSize(nest_.buffers[buffer].type);
   const int64_t constant = at.constant * bytes;
-  // A vector is stored to whole pieces (gpu::MayStoreToPanels).
+  // A vector is stored to whole pieces (MayStoreToPanels).
   const int64_t unit = at.lanes > 1 ? at.lanes * bytes : 1;
   llvm::Type* const byte = builder.getInt8Ty();
   // The part of the address that many elements share is computed once.

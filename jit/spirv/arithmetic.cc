@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/loops/raw.h"
 #include "jit/math/expand.h"
 #include "tensor/update.h"

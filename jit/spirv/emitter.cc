@@ -1,7 +1,7 @@
 #include "jit/spirv/emitter.h"
 
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/legalise/legalise.h"
 #include "jit/loops/facts.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/gpu/phase_plan.h"
 #include "jit/loops/combining.h"
 #include "jit/loops/facts.h"

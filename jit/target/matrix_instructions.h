@@ -76,7 +76,7 @@ struct MatrixInstruction {
   // Number of warps that execute the instruction together. If there are
   // several, their numbers follow each other from a multiple of `warps`, and
   // they share one b, which is in panels of shared memory
-  // (jit/gpu/shared_panels.h). Later architectures do not have such
+  // (jit/target/shared_panels.h). Later architectures do not have such
   // instructions.
   int64_t warps = 1;
   // The feature with which the target must allow the instruction; empty: none.

@@ -10,8 +10,8 @@
 // was being compiled; the other waiting jobs go to a new worker. A worker
 // without a sign of life (it was stopped, say) is replaced. The worker is
 // started when it is needed and ends after a minute without jobs. It runs with
-// a low priority (kWorkerNiceness of jit/background_thread.h), as a program
-// that a user can see, stop and kill.
+// a low priority (kWorkerNiceness of jit/worker/background_thread.h), as a
+// program that a user can see, stop and kill.
 //
 // It does not compile into object files (kUnimplemented). Thread-safe; Stop
 // ends waiting calls.

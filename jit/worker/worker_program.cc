@@ -14,8 +14,8 @@
 #include <thread>
 #include <utility>
 
-#include "jit/background_thread.h"
 #include "jit/llvm/library/llvm_library.h"
+#include "jit/worker/background_thread.h"
 #include "jit/worker/worker_client.h"
 #include "jit/worker/worker_server.h"
 

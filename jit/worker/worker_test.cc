@@ -20,8 +20,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/background_thread.h"
 #include "jit/llvm/testing.h"
+#include "jit/worker/background_thread.h"
 #include "jit/worker/protocol.h"
 #include "jit/worker/start_process.h"
 #include "jit/worker/worker_client.h"

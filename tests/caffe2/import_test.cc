@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "frontends/caffe2/operator_table.h"
 #include "frontends/caffe2/testing/sample_models.h"
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "frontends/testing/damaged_bytes.h"
 #include "tests/caffe2/one_operator.h"
 

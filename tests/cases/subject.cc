@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/backend/nest_layout.h"
-#include "jit/decline_reasons.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/schedule/core/normalise.h"

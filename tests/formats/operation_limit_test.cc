@@ -21,7 +21,7 @@
 
 #include "base/status.h"
 #include "compiler/graph/graph.h"
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "tests/formats/sample_files.h"
 
 namespace ember::tests {

@@ -9,7 +9,7 @@
 #include <set>
 #include <string_view>
 
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "tests/formats/sample_files.h"
 
 namespace ember::tests {

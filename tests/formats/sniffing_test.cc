@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/file.h"
-#include "frontends/formats.h"
-#include "frontends/other_formats.h"
 #include "frontends/protobuf_fields.h"
+#include "frontends/registry/formats.h"
+#include "frontends/registry/other_formats.h"
 #include "frontends/tensorflow/testing/sample_models.h"
 #include "tests/formats/sample_files.h"
 

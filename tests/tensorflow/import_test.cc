@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "frontends/tensorflow/checkpoint.h"
 #include "frontends/tensorflow/sorted_table.h"
 #include "frontends/tensorflow/testing/checkpoint_writer.h"

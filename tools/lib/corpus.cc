@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "tools/lib/paths.h"
 
 namespace ember::tools {

@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 #include "hal/device.h"
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 
 namespace ember::tools {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/shortened.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "tools/lib/dispatch_work.h"
 #include "tools/lib/profile.h"
 #include "tools/lib/statistics.h"

@@ -30,7 +30,7 @@ std::string ExplainDeviceText(const vm::Session& session,
                               const vm::Tiering* tiering,
                               const std::string& device);
 
-// Returns the row of jit/decline_reasons.h that a reason names
+// Returns the row of jit/backend/decline_reasons.h that a reason names
 // ("float-remainder"), or else the reason's beginning.
 std::string ReasonName(const std::string& reason);
 

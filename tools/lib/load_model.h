@@ -1,5 +1,5 @@
 // Loads the model that a user names: a compiled module, or a model in one of
-// the formats of frontends/formats.h, which is compiled in memory.
+// the formats of frontends/registry/formats.h, which is compiled in memory.
 //
 //   EMBER_ASSIGN_OR_RETURN(LoadedModel model, LoadModel("resnet50.onnx", {}));
 //   vm::Session::Create(model.module, ...);
@@ -19,7 +19,7 @@
 #include "compiler/graph/graph.h"
 #include "frontends/frontend.h"
 #include "tools/lib/tensor_spec.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 #include "vm/runtime/module.h"
 
 namespace ember::tools {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "gtest/gtest.h"
 #include "third_party/onnx/onnx.pb.h"
 

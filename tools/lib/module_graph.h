@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::tools {
 

@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 #include "tools/lib/prejit.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::tools {
 

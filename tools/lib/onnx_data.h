@@ -25,7 +25,7 @@
 
 #include "base/status.h"
 #include "frontends/onnx/tensor_proto.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tools {

@@ -18,8 +18,8 @@
 #include "base/status.h"
 #include "jit/target/compile_target.h"
 #include "tools/lib/race.h"
-#include "vm/format/module_definition.h"
 #include "vm/format/native_kernels.h"
+#include "vm/isa/module_definition.h"
 #include "vm/runtime/module.h"
 
 namespace ember::tools {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "tools/lib/dispatch_call.h"
 #include "tools/lib/repro.h"
 

@@ -10,10 +10,11 @@
 // The first calls of each kernel with each tuple of parameters are checked;
 // CompareTiers defines which results differ. When a kernel differs, the call
 // returns tier 0's results, and the slot withdraws the kernel: the reason is a
-// row of jit/decline_reasons.h with the difference. No session uses the kernel
-// any more, and a folder is written that replays the call (tools/lib/repro.h).
-// A checked call takes the time of tier 0 and of the kernel, and memory for a
-// second copy of the operands; without that memory the call is not checked.
+// row of jit/backend/decline_reasons.h with the difference. No session uses the
+// kernel any more, and a folder is written that replays the call
+// (tools/lib/repro.h). A checked call takes the time of tier 0 and of the
+// kernel, and memory for a second copy of the operands; without that memory the
+// call is not checked.
 //
 // Thread-safe. Kernels keep alive the parts of the object that they need.
 #ifndef EMBER_TOOLS_LIB_SHADOW_H_

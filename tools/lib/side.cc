@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 #include "tools/lib/dispatch_call.h"
 #include "tools/lib/run_recorded.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "tools/lib/command_line_error.h"
 #include "tools/lib/load_jit.h"
 #include "tools/lib/paths.h"

@@ -5,7 +5,7 @@
 
 #include "base/concat.h"
 #include "vm/api/handles.h"
-#include "vm/format/model_metadata.h"
+#include "vm/isa/model_metadata.h"
 #include "vm/runtime/result_shapes.h"
 
 namespace ember::api {

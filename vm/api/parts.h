@@ -6,7 +6,7 @@
 //                 library functions, no strings; for small programs that
 //                 bring kernels for the dispatches that must be fast
 //   :ember        parts_host.cc: the host, tier 0, no strings; loads nothing
-//   :ember_full   parts_full.cc: all drivers of hal/drivers.h, and the optional
+//   :ember_full   parts_full.cc: all drivers of hal/registry/drivers.h, and the optional
 //                 libraries libember_jit.so and libember_strings.so, which are
 //                 looked for when they are first needed (optional_library.h)
 //

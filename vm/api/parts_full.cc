@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "hal/cpu/cpu_device.h"
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 #include "vm/api/optional_library.h"
 #include "vm/api/parts.h"
 #include "vm/runtime/device_kernel.h"

@@ -10,11 +10,11 @@
 #include "base/hash.h"
 #include "gtest/gtest.h"
 #include "vm/format/container.h"
-#include "vm/format/model_metadata.h"
 #include "vm/format/module_generated.h"
 #include "vm/format/reader.h"
 #include "vm/format/verifier.h"
 #include "vm/format/writer.h"
+#include "vm/isa/model_metadata.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/isa/text.h"
 

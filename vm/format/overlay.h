@@ -26,8 +26,8 @@
 #include "base/ed25519.h"
 #include "base/sha512.h"
 #include "base/status.h"
-#include "vm/format/module_definition.h"
 #include "vm/format/module_identity.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

@@ -19,7 +19,7 @@
 
 #include "base/progress.h"
 #include "base/status.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

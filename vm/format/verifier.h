@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "vm/format/load_steps.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
 #include "vm/isa/analysis.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

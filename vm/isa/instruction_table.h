@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/short_text.h"
-#include "vm/format/module_definition.h"
 #include "vm/isa/instructions.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

@@ -1,7 +1,7 @@
 #include "base/hash.h"
 #include "tensor/text.h"
-#include "vm/format/model_metadata.h"
 #include "vm/isa/limits.h"
+#include "vm/isa/model_metadata.h"
 #include "vm/isa/program_text.h"
 #include "vm/isa/text.h"
 

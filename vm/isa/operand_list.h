@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "vm/format/module_definition.h"
 #include "vm/isa/instruction_table.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

@@ -12,7 +12,7 @@
 #include "base/lexer.h"
 #include "base/printer.h"
 #include "base/status.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

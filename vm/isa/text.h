@@ -21,7 +21,7 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

@@ -172,7 +172,8 @@ bool DeviceKernel::Uses(size_t buffer) const {
 }
 
 // Returns the error that a limit of the device is too small. It has the text of
-// jit/decline_reasons.h, so that kernels made ahead of time report the same.
+// jit/backend/decline_reasons.h, so that kernels made ahead of time report the
+// same.
 Status DeviceKernel::OverLimit(std::string_view what) const {
   return UnimplementedError(Concat(
       {"device-limit: the device has too little of what the kernel needs: "

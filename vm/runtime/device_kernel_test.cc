@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "hal/cuda/emulated/grid.h"
 #include "hal/cuda/emulated/tensor_map.h"
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 #include "vm/format/kernel_image_text.h"
 #include "vm/runtime/testing/fake_device.h"
 

@@ -12,8 +12,8 @@
 
 #include "base/concat.h"
 #include "base/status.h"
-#include "vm/format/module_definition.h"
 #include "vm/isa/instruction_table.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

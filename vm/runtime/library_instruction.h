@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/interrupt.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 #include "vm/runtime/library_caller.h"
 #include "vm/runtime/memory_reference.h"
 #include "vm/runtime/run_limits.h"

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
 #include "vm/format/reader.h"
 #include "vm/isa/analysis.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

@@ -17,7 +17,7 @@
 #include "base/interrupt.h"
 #include "base/status.h"
 #include "tensor/dispatch.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

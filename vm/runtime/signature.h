@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::vm {

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hal/cuda/api/result.h"
 #include "hal/cuda/emulated/machine.h"
 #include "hal/cuda/emulated/tensor_map.h"
-#include "hal/cuda/result.h"
 
 // The shared library uses CUDA's names. This process uses other names, because
 // it may load CUDA's own library too.

@@ -26,7 +26,7 @@
 
 #include <cstdint>
 
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
 
 namespace ember::hal::cuda {
 

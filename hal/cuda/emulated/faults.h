@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
 
 namespace ember::hal::cuda {
 

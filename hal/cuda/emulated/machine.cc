@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "hal/cuda/result.h"
+#include "hal/cuda/api/result.h"
 
 namespace ember::hal::cuda {
 namespace {

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "hal/cuda/api/functions.h"
 #include "hal/cuda/emulated/faults.h"
 #include "hal/cuda/emulated/grid.h"
-#include "hal/cuda/functions.h"
 
 namespace ember::hal::cuda {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "hal/cuda/result.h"
+#include "hal/cuda/api/result.h"
 
 namespace ember::hal::cuda {
 namespace {

@@ -17,7 +17,7 @@
 #include <array>
 #include <cstdint>
 
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
 
 namespace ember::hal::cuda {
 

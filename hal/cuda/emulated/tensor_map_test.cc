@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "hal/cuda/result.h"
+#include "hal/cuda/api/result.h"
 
 namespace ember::hal::cuda {
 namespace {

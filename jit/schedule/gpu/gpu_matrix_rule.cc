@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "jit/gpu/shared_panels.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/gpu/gpu_matrix_packing.h"
 #include "jit/schedule/gpu/gpu_points.h"
@@ -13,6 +12,7 @@
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/rules/stage_shape.h"
 #include "jit/target/matrix_instructions.h"
+#include "jit/target/shared_panels.h"
 #include "tensor/coefficient.h"
 
 namespace ember::schedule {
@@ -602,7 +602,7 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
         const auto nest = Lower(trial);
         if (!nest.ok()) continue;
         if (plan->IsWide() &&
-            !jit::gpu::HasPanelsForWideProducts(*nest, has_row_panels)) {
+            !jit::HasPanelsForWideProducts(*nest, has_row_panels)) {
           continue;
         }
         writer.Replace(std::move(trial));

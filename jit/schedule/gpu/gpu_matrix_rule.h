@@ -71,7 +71,7 @@ struct MatrixPlan {
   double ranges = 0;
   bool IsWide() const { return subgroups_together > 1; }
   // For wide products: true if the rows' factor, too, is read from panels, not
-  // from registers (jit/gpu/shared_panels.h).
+  // from registers (jit/target/shared_panels.h).
   bool has_row_panels = false;
   // True if an iteration's products continue asynchronously in the next
   // iteration. Each of the two then reads one of the slots, and a third slot is

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "jit/gpu/shared_panels.h"
 #include "jit/schedule/gpu/gpu_costs.h"
 #include "jit/schedule/gpu/gpu_matrix_rule.h"
 #include "jit/schedule/gpu/gpu_slices.h"
 #include "jit/schedule/rules/stage_shape.h"
 #include "jit/target/matrix_instructions.h"
+#include "jit/target/shared_panels.h"
 
 namespace ember::schedule {
 namespace {
@@ -338,11 +338,11 @@ class MatrixTileChooser {
     if (!plan.IsWide() || !FillsPanels(plan, plan.rows, slice)) return false;
     if (plan.row_tile.subgroups % plan.subgroups_together == 0) return true;
     return plan.row_tile.matrices == 1 &&
-           slice * DTypeByteSize(plan.type.a) == jit::gpu::kPanelRowBytes;
+           slice * DTypeByteSize(plan.type.a) == jit::kPanelRowBytes;
   }
 
   // True if rows of the slice of the axis' factor, of rows or of columns, are
-  // whole panels (jit/gpu/shared_panels.h), from which the instruction can
+  // whole panels (jit/target/shared_panels.h), from which the instruction can
   // read.
   bool FillsPanels(const MatrixPlan& plan, int axis, int64_t slice) const {
     const bool is_rows = axis == plan.rows;
@@ -353,7 +353,7 @@ class MatrixTileChooser {
     const int64_t row = !lies_along_axis ? slice
                         : is_rows        ? plan.RowsOfTile()
                                          : plan.ColumnsOfTile();
-    return row * DTypeByteSize(type) % jit::gpu::kPanelRowBytes == 0;
+    return row * DTypeByteSize(type) % jit::kPanelRowBytes == 0;
   }
 
   // Returns the largest depth of the device's matrices with these element

@@ -11,7 +11,6 @@
 #include "base/rounding.h"
 #include "jit/gpu/device_traits.h"
 #include "jit/gpu/phase_plan.h"
-#include "jit/gpu/shared_panels.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/gpu/gpu_points.h"
 #include "jit/schedule/gpu/gpu_row_tile.h"
@@ -19,6 +18,7 @@
 #include "jit/schedule/rules/stage_groups.h"
 #include "jit/schedule/rules/stage_shape.h"
 #include "jit/target/matrix_instructions.h"
+#include "jit/target/shared_panels.h"
 
 namespace ember::schedule {
 namespace {
@@ -162,7 +162,7 @@ bool IsPlanned(const loops::LoopNest& nest, const jit::GpuModel& gpu) {
       return place.kind == jit::gpu::PhasePlan::Kind::kSlices;
     });
   };
-  return jit::gpu::HasPanelsForWideProducts(nest, /*rows_too=*/true) &&
+  return jit::HasPanelsForWideProducts(nest, /*rows_too=*/true) &&
          std::ranges::all_of(nest.phases, has_room);
 }
 

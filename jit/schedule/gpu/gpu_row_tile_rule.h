@@ -28,7 +28,7 @@
 // sums: that of %q is copied once for the tile, those of %k and %v for a block
 // while the previous one is computed. Blocks need not divide the keys. Products
 // use instructions of warpgroups if the device has them and both products have
-// panels for them (jit/gpu/shared_panels.h).
+// panels for them (jit/target/shared_panels.h).
 //
 // If tiles of rows are too few for the device, a workgroup has a part of the
 // keys, and a second phase combines the results of the parts.

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
