@@ -3,6 +3,7 @@
 On top of the plain rules:
   - No RTTI anywhere, so that a class of the runtime can be subclassed in any folder.
   - runtime = True (base, tensor, hal, vm, jit) also turns exceptions off.
+  - Test support, testonly = True, is in folders FOLDER/testing and nothing else is.
   - A target is visible to the folders that may depend on its folder, see //visibility;
     visibility = [...] narrows that.
 """
@@ -43,6 +44,15 @@ def _default_visibility():
 def _copts(runtime, copts):
     return _COPTS + (_RUNTIME_COPTS if runtime else []) + (copts or [])
 
+def _check_testonly(name, testonly):
+    """Test support is in FOLDER/testing, apart from product code; all of it is testonly."""
+    package = native.package_name()
+    is_testing = package.endswith("/testing")
+    if is_testing and not testonly:
+        fail("//%s:%s is in a folder of test support: expected testonly = True" % (package, name))
+    if testonly and not is_testing and not package.startswith(("bazel", "hal/conformance", "tests/")):
+        fail("//%s:%s is test support: expected it in //%s/testing" % (package, name, package))
+
 def ember_cc_library(name, runtime = False, copts = [], visibility = None, **kwargs):
     """cc_library.
 
@@ -53,6 +63,7 @@ def ember_cc_library(name, runtime = False, copts = [], visibility = None, **kwa
       visibility: default: the folders that may depend on this one.
       **kwargs: as in cc_library.
     """
+    _check_testonly(name, kwargs.get("testonly"))
     cc_library(
         name = name,
         copts = _copts(runtime, copts),
@@ -79,17 +90,21 @@ def ember_cc_test(name, size = "small", deps = [], copts = [], main = True, **kw
         **kwargs
     )
 
-def ember_cc_test_library(name, deps = [], **kwargs):
+def ember_cc_test_library(name, deps = [], copts = [], visibility = None, **kwargs):
     """Tests that several targets run, with other arguments or parts: a dependency of ember_cc_test, compiled once.
 
     Args:
       name: as in cc_library.
       deps: as in cc_library; gtest is added.
-      **kwargs: as in ember_cc_library.
+      copts: come after the flags of the macro.
+      visibility: default: the folders that may depend on this one.
+      **kwargs: as in cc_library.
     """
-    ember_cc_library(
+    cc_library(
         name = name,
         testonly = True,
+        copts = _copts(False, copts),
+        visibility = visibility or _default_visibility(),
         deps = deps + ["@googletest//:gtest"],
         # No other code refers to tests by name.
         alwayslink = True,

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "base/test_seeds.h"
-#include "compiler/graph/evaluate.h"
+#include "base/testing/seeds.h"
+#include "compiler/graph/testing/evaluate.h"
 #include "compiler/graph/text.h"
 #include "compiler/graph/verifier.h"
 #include "compiler/pipeline.h"
-#include "compiler/random_movements.h"
+#include "compiler/testing/random_movements.h"
 #include "gtest/gtest.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::compiler {
 namespace {

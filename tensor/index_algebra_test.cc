@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "tensor/random_dispatch.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
+#include "tensor/testing/random_dispatch.h"
 #include "tensor/text.h"
 
 namespace ember::tensor {

@@ -1,10 +1,10 @@
 // Tests properties of the whole library over generated dispatches. EMBER_SEED=n
 // replays one seed.
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 
 #include <string>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/evaluator.h"
 #include "tensor/text.h"

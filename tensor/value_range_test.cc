@@ -3,10 +3,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "tensor/random_values.h"
 #include "tensor/scalar.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::tensor {
 namespace {

@@ -4,11 +4,11 @@
 #include <random>
 #include <string>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/evaluator.h"
 #include "tensor/index_algebra.h"
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 #include "tensor/text.h"
 
 namespace ember::tensor {

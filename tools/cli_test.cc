@@ -6,7 +6,7 @@
 #include "frontends/registry/formats.h"
 #include "gtest/gtest.h"
 #include "third_party/onnx/onnx.pb.h"
-#include "tools/cli_fixture.h"
+#include "tools/testing/cli_fixture.h"
 #include "vm/format/writer.h"
 #include "vm/isa/text.h"
 

@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/cli_fixture.h"
+#include "tools/testing/cli_fixture.h"
 #include "vm/format/writer.h"
 #include "vm/isa/text.h"
 

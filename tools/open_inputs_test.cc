@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "frontends/onnx/model_builder.h"
-#include "tools/cli_fixture.h"
+#include "frontends/onnx/testing/model_builder.h"
+#include "tools/testing/cli_fixture.h"
 
 namespace ember::tools {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/spirv/testing.h"
-#include "tools/cli_fixture.h"
+#include "jit/spirv/testing/run_nest.h"
+#include "tools/testing/cli_fixture.h"
 #include "vm/api/ember.h"
 
 namespace ember::tools {

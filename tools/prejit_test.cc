@@ -8,7 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/cli_fixture.h"
+#include "tools/testing/cli_fixture.h"
 
 namespace ember::tools {
 namespace {

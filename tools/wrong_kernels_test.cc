@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 #include "third_party/onnx/onnx.pb.h"
-#include "tools/cli_fixture.h"
+#include "tools/testing/cli_fixture.h"
 
 namespace ember::tools {
 namespace {

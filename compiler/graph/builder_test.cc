@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "compiler/graph/evaluate.h"
+#include "compiler/graph/testing/evaluate.h"
 #include "compiler/graph/text.h"
 #include "compiler/graph/verifier.h"
 #include "gtest/gtest.h"

@@ -4,9 +4,9 @@
 #include <functional>
 #include <random>
 
-#include "base/test_seeds.h"
-#include "compiler/graph/evaluate.h"
+#include "base/testing/seeds.h"
 #include "compiler/graph/operators.h"
+#include "compiler/graph/testing/evaluate.h"
 #include "gtest/gtest.h"
 
 namespace ember::graph {

@@ -5,11 +5,11 @@
 #include <map>
 #include <random>
 
-#include "base/test_seeds.h"
-#include "compiler/graph/evaluate.h"
+#include "base/testing/seeds.h"
 #include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/random_graph.h"
+#include "compiler/graph/testing/evaluate.h"
+#include "compiler/graph/testing/random_graph.h"
 #include "compiler/graph/text.h"
 #include "gtest/gtest.h"
 #include "tensor/text.h"

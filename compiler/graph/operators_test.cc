@@ -17,8 +17,8 @@
 #include <set>
 #include <sstream>
 
-#include "compiler/graph/evaluate.h"
 #include "compiler/graph/operation_dispatch.h"
+#include "compiler/graph/testing/evaluate.h"
 #include "compiler/graph/text.h"
 #include "compiler/graph/verifier.h"
 #include "gtest/gtest.h"

@@ -4,11 +4,11 @@
 #include <set>
 #include <sstream>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "compiler/graph/base64.h"
 #include "compiler/graph/equal.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/random_graph.h"
+#include "compiler/graph/testing/random_graph.h"
 #include "compiler/graph/verifier.h"
 #include "gtest/gtest.h"
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 
 namespace ember::onnx {
 namespace {

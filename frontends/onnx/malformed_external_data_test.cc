@@ -12,8 +12,8 @@
 
 #include "frontends/onnx/external_data.h"
 #include "frontends/onnx/import.h"
-#include "frontends/onnx/model_builder.h"
 #include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "frontends/onnx/testing/sample_models.h"
 
 namespace ember::onnx {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "frontends/onnx/testing/sample_models.h"
 
 namespace ember::onnx {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "frontends/onnx/import.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "frontends/onnx/testing/sample_models.h"
 
 namespace ember::onnx {

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "hal/conformance/suite.h"
 
 namespace ember::hal {

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "gtest/gtest.h"
 #include "jit/llvm/library/full_compiler.h"
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_nest.h"
 
 namespace ember::jit {
 namespace {

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "hal/cpu/cpu_target.h"
 #include "jit/llvm/compiler.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 #include "tensor/text.h"
 
 namespace ember::jit {

@@ -11,7 +11,7 @@
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
 #include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 #include "tensor/text.h"
 
 namespace ember::jit {

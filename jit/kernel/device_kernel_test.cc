@@ -1,6 +1,6 @@
 // Compares kernels of devices with the definition of the dispatch: random
 // dispatches under random schedules, and through BuildKernel. The devices are
-// Vulkan's, and the emulated grid of CUDA or a GPU (jit/ptx/device_testing.h).
+// Vulkan's, and the emulated grid of CUDA or a GPU (jit/ptx/testing/device.h).
 //
 //   EMBER_SEEDS=1000 bazel run -c opt //jit/kernel:device_kernel_test
 #include "vm/runtime/device_kernel.h"
@@ -15,25 +15,25 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/iteration_formulas.h"
-#include "jit/gpu/testing.h"
+#include "jit/gpu/testing/run_nest.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/library/full_compiler.h"
 #include "jit/loops/iterations.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/ptx/compiler.h"
-#include "jit/ptx/device_testing.h"
 #include "jit/ptx/target.h"
+#include "jit/ptx/testing/device.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_pair.h"
-#include "jit/spirv/testing.h"
+#include "jit/spirv/testing/run_nest.h"
 #include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 #include "tensor/text.h"
 #include "vm/format/kernel_image.h"
 #include "vm/runtime/kernel_layout.h"

@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "hal/cpu/cpu_target.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
 #include "tensor/concrete_header.h"
 #include "tensor/evaluator.h"
-#include "tensor/hostile_dispatch.h"
+#include "tensor/testing/hostile_dispatch.h"
 #include "tensor/text.h"
 
 namespace ember::jit {

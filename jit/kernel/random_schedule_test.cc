@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/host_kernel.h"
 #include "jit/llvm/compiler.h"

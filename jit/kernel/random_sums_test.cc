@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_seeds.h"
-#include "jit/kernel/executors.h"
+#include "base/testing/seeds.h"
+#include "jit/kernel/testing/executors.h"
 #include "tensor/evaluator.h"
-#include "tensor/random_values.h"
 #include "tensor/sum_error.h"
+#include "tensor/testing/random_values.h"
 #include "tensor/text.h"
 #include "tensor/verifier.h"
 

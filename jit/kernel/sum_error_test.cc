@@ -28,7 +28,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jit/kernel/executors.h"
+#include "jit/kernel/testing/executors.h"
 #include "tensor/text.h"
 #include "tensor/verifier.h"
 

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "jit/legalise/legalise.h"
 #include "jit/legalise/target_operations.h"
-#include "jit/loops/arithmetic_cases.h"
 #include "jit/loops/evaluator.h"
-#include "jit/loops/random_nest.h"
+#include "jit/loops/testing/arithmetic_cases.h"
+#include "jit/loops/testing/random_nest.h"
 #include "jit/loops/text.h"
-#include "tensor/random_values.h"
 #include "tensor/scalar.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::jit::legalise {
 namespace {

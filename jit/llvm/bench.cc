@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_nest.h"
 
 namespace ember::jit {
 namespace {

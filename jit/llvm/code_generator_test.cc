@@ -2,8 +2,8 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "jit/llvm/testing.h"
-#include "jit/loops/text_template.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/testing/text_template.h"
 
 namespace ember::jit {
 namespace {

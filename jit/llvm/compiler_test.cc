@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_nest.h"
 #include "jit/loops/dot_product.h"
 
 namespace ember::jit {

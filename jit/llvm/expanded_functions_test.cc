@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "jit/llvm/testing.h"
-#include "jit/loops/arithmetic_cases.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/testing/arithmetic_cases.h"
 #include "jit/math/expand.h"
 #include "tensor/instructions.h"
 #include "tensor/scalar.h"

@@ -7,7 +7,7 @@
 
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/compiler.h"
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_nest.h"
 
 namespace ember::jit {
 namespace {

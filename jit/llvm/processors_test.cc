@@ -1,6 +1,6 @@
-// Tests the rows of jit/target/processors.cc: schedules and LLVM know the same
-// features of each processor, and each has tests.
-#include "jit/target/processors.h"
+// Tests the rows of jit/target/testing/processors.cc: schedules and LLVM know
+// the same features of each processor, and each has tests.
+#include "jit/target/testing/processors.h"
 
 #include <gtest/gtest.h>
 

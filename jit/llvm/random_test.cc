@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "base/say_if_killed.h"
-#include "base/test_seeds.h"
+#include "base/testing/say_if_killed.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/llvm/run_counts.h"
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_counts.h"
+#include "jit/llvm/testing/run_nest.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/schedule/core/computation.h"
@@ -30,9 +30,9 @@
 #include "jit/schedule/testing/random_model_dispatch.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/random_values.h"
 #include "tensor/scalar.h"
+#include "tensor/testing/random_dispatch.h"
+#include "tensor/testing/random_values.h"
 #include "tensor/text.h"
 
 namespace ember::jit {

@@ -6,9 +6,9 @@
 
 #include "gtest/gtest.h"
 #include "jit/loops/evaluator.h"
+#include "jit/loops/testing/verifier.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
-#include "jit/loops/verifier_testing.h"
 #include "tensor/scalar.h"
 
 namespace ember::loops {

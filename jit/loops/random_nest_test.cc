@@ -1,10 +1,10 @@
 // Tests properties of generated loop nests. EMBER_SEED=n replays one seed;
 // EMBER_SEEDS=n tries n seeds.
-#include "jit/loops/random_nest.h"
+#include "jit/loops/testing/random_nest.h"
 
 #include <string>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "jit/loops/testing/verifier.h"
 #include "jit/loops/text.h"
-#include "jit/loops/verifier_testing.h"
 
 namespace ember::loops {
 namespace {

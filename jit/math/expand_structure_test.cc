@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "jit/math/accuracy.h"
 #include "jit/math/expand.h"
+#include "jit/math/testing/accuracy.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit {

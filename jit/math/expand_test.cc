@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "jit/math/accuracy.h"
-#include "jit/math/points.h"
+#include "jit/math/testing/accuracy.h"
+#include "jit/math/testing/points.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 #include "tensor/text.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/kernel_provider.h"

@@ -7,13 +7,13 @@
 
 #include "gtest/gtest.h"
 #include "hal/cuda/emulated/grid.h"
-#include "jit/gpu/testing.h"
+#include "jit/gpu/testing/run_nest.h"
 #include "jit/loops/evaluator.h"
-#include "jit/ptx/assembler_testing.h"
 #include "jit/ptx/compiler.h"
-#include "jit/ptx/device_testing.h"
 #include "jit/ptx/target.h"
-#include "tensor/random_values.h"
+#include "jit/ptx/testing/assembler.h"
+#include "jit/ptx/testing/device.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::jit::ptx {
 namespace {

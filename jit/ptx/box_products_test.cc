@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hal/cuda/emulated/grid.h"
-#include "jit/ptx/device_testing.h"
-#include "jit/ptx/products_testing.h"
-#include "tensor/random_values.h"
+#include "jit/ptx/testing/device.h"
+#include "jit/ptx/testing/products.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::jit::ptx {
 namespace {

@@ -8,8 +8,8 @@
 #include "base/concat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/ptx/assembler_testing.h"
-#include "jit/ptx/products_testing.h"
+#include "jit/ptx/testing/assembler.h"
+#include "jit/ptx/testing/products.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/target/gpu_model.h"
 

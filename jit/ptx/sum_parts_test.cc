@@ -7,19 +7,19 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hal/command_list.h"
 #include "hal/device.h"
-#include "jit/gpu/testing.h"
+#include "jit/gpu/testing/run_nest.h"
 #include "jit/loops/text.h"
 #include "jit/ptx/compiler.h"
-#include "jit/ptx/device_testing.h"
-#include "jit/ptx/products_testing.h"
 #include "jit/ptx/target.h"
+#include "jit/ptx/testing/device.h"
+#include "jit/ptx/testing/products.h"
 #include "jit/target/gpu_model.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_values.h"
 #include "vm/runtime/device_kernel.h"
 
 namespace ember::jit::ptx {

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_target.h"
-#include "jit/target/processors.h"
+#include "jit/target/testing/processors.h"
 
 namespace ember::jit {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/gpu/phase_plan.h"
@@ -20,7 +20,7 @@
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "jit/spirv/target.h"
-#include "jit/spirv/testing.h"
+#include "jit/spirv/testing/run_nest.h"
 #include "jit/target/gpu_model.h"
 
 namespace ember::jit::spirv {

@@ -17,7 +17,7 @@
 #include "jit/schedule/primitives/replay.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
-#include "jit/spirv/testing.h"
+#include "jit/spirv/testing/run_nest.h"
 #include "jit/spirv/tools.h"
 #include "jit/target/gpu_model.h"
 #include "tensor/text.h"

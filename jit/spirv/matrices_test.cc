@@ -9,7 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/loops/matrix_nests.h"
+#include "jit/loops/testing/matrix_nests.h"
 #include "jit/loops/text.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
@@ -17,7 +17,7 @@
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
-#include "jit/spirv/testing.h"
+#include "jit/spirv/testing/run_nest.h"
 #include "jit/spirv/tools.h"
 #include "jit/target/gpu_model.h"
 #include "tensor/text.h"

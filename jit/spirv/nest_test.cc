@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "jit/spirv/emitter.h"
-#include "jit/spirv/testing.h"
+#include "jit/spirv/testing/run_nest.h"
 
 namespace ember::jit::spirv {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "jit/target/processors.h"
+#include "jit/target/testing/processors.h"
 
 namespace ember::jit {
 namespace {

@@ -20,7 +20,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_nest.h"
 #include "jit/worker/background_thread.h"
 #include "jit/worker/protocol.h"
 #include "jit/worker/start_process.h"
@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
-constexpr char kProgram[] = "jit/worker/faulty_worker";
+constexpr char kProgram[] = "jit/worker/testing/faulty_worker";
 // The variable is set in a process that only asks for one kernel.
 constexpr char kFolderVariable[] = "EMBER_WORKER_TEST_FOLDER";
 

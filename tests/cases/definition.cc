@@ -2,7 +2,7 @@
 
 #include "jit/loops/evaluator.h"
 #include "tensor/evaluator.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::cases {
 

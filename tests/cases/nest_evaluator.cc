@@ -3,7 +3,7 @@
 #include "base/concat.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_values.h"
 #include "tests/cases/executor_runs.h"
 
 namespace ember::cases {

@@ -5,7 +5,7 @@
 
 #include "base/concat.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/backend/nest_layout.h"
+#include "jit/backend/testing/nest_layout.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/schedule/core/normalise.h"

@@ -14,7 +14,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "gtest/gtest.h"
 #include "tests/faults/fault_points.h"
 #include "tools/lib/load_model.h"

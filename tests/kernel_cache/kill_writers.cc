@@ -22,7 +22,7 @@
 #include <thread>
 
 #include "base/file.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/kernel_cache/child_run.h"
 #include "tools/lib/flags.h"
 

@@ -6,7 +6,7 @@
 #include "base/concat.h"
 #include "base/dtype.h"
 #include "base/rounding.h"
-#include "jit/gpu/testing.h"
+#include "jit/gpu/testing/run_nest.h"
 #include "tensor/scalar.h"
 #include "tests/cases/elements.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/concat.h"
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_nest.h"
 #include "jit/loops/text.h"
 #include "tensor/scalar.h"
 #include "tests/cases/elements.h"

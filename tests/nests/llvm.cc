@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_nest.h"
 #include "jit/loops/text.h"
 #include "jit/schedule/cpu/default_schedule.h"
 #include "tests/nests/host_code.h"

@@ -7,7 +7,7 @@
 #include "jit/schedule/gpu/gpu_schedule.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
-#include "jit/spirv/testing.h"
+#include "jit/spirv/testing/run_nest.h"
 #include "jit/target/gpu_model.h"
 #include "tests/nests/runs.h"
 

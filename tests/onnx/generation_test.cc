@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/onnx/one_node.h"
 
 namespace ember::tests {

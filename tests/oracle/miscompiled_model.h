@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "hal/device.h"
 #include "jit/llvm/compiler.h"
-#include "jit/loops/mutants.h"
+#include "jit/loops/testing/mutants.h"
 #include "jit/oracle/oracle.h"
 #include "tools/lib/dispatch_call.h"
 #include "vm/runtime/module.h"

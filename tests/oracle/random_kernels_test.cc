@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_target.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
 #include "jit/oracle/oracle.h"
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 #include "tensor/text.h"
 #include "vm/interpreter/plan.h"
 

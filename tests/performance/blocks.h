@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 
 namespace ember::tests {
 

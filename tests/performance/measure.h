@@ -41,7 +41,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tools/lib/tier.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"

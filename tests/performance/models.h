@@ -17,7 +17,7 @@
 #include <span>
 #include <string>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/performance/guarded_cpus.h"
 
 namespace ember::tests {

@@ -1,7 +1,7 @@
 // golden_dispatches: runs recorded models at tier 0. It also runs each of their
 // dispatches, on the model's operands, as a kernel for the processor that
-// EMBER_TEST_PROCESSOR names (jit/target/processors.h), with that processor's
-// default schedules. `./dev processors` calls it.
+// EMBER_TEST_PROCESSOR names (jit/target/testing/processors.h), with that
+// processor's default schedules. `./dev processors` calls it.
 #include <dirent.h>
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "jit/backend/nest_layout.h"
+#include "jit/backend/testing/nest_layout.h"
 #include "jit/kernel/build_nest.h"
-#include "jit/llvm/run_counts.h"
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_counts.h"
+#include "jit/llvm/testing/run_nest.h"
 #include "jit/loops/text.h"
 #include "jit/oracle/oracle.h"
-#include "jit/target/processors.h"
+#include "jit/target/testing/processors.h"
 #include "tools/lib/dispatch_call.h"
 #include "tools/lib/dispatch_work.h"
 #include "tools/lib/elements.h"

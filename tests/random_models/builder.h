@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/random_models/model.h"
 #include "tests/random_models/random.h"
 #include "tests/random_models/run_ours.h"

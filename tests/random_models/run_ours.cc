@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compiler/compile.h"
-#include "compiler/graph/evaluate.h"
+#include "compiler/graph/testing/evaluate.h"
 #include "compiler/pipeline.h"
 #include "frontends/onnx/import.h"
 #include "tools/lib/compare.h"

@@ -23,7 +23,7 @@
 #include "jit/llvm/library/full_compiler.h"
 #include "jit/schedule/testing/random_model_dispatch.h"
 #include "tensor/parameters_text.h"
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 #include "tensor/text.h"
 #include "tools/lib/child.h"
 #include "tools/lib/corpus.h"

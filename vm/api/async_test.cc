@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "vm/api/testing.h"
+#include "vm/api/testing/holders.h"
 
 namespace ember::vm {
 namespace {

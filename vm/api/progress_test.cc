@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "vm/api/testing.h"
+#include "vm/api/testing/holders.h"
 
 namespace ember::vm {
 namespace {

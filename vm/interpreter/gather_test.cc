@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "gtest/gtest.h"
-#include "vm/interpreter/testing.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {

@@ -9,15 +9,15 @@
 
 #include "base/concat.h"
 #include "base/interrupt.h"
-#include "base/say_if_killed.h"
-#include "base/test_seeds.h"
+#include "base/testing/say_if_killed.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/evaluator.h"
-#include "tensor/hostile_dispatch.h"
+#include "tensor/testing/hostile_dispatch.h"
 #include "tensor/text.h"
 #include "tensor/verifier.h"
 #include "vm/interpreter/plan.h"
-#include "vm/interpreter/testing.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {

@@ -10,7 +10,7 @@
 #include "tensor/builder.h"
 #include "tensor/text.h"
 #include "vm/interpreter/plan.h"
-#include "vm/interpreter/testing.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {

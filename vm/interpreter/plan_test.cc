@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "tensor/text.h"
-#include "vm/interpreter/testing.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {

@@ -8,11 +8,11 @@
 
 #include "base/interrupt.h"
 #include "base/memory_budget.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/sum_error.h"
 #include "tensor/text.h"
-#include "vm/interpreter/testing.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {

@@ -4,9 +4,9 @@
 //   bazel run //vm/interpreter:random_test
 //   EMBER_SEED=1000042 bazel run //vm/interpreter:random_test
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "vm/interpreter/testing.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {

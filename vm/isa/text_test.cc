@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/analysis.h"

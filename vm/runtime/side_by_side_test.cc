@@ -6,7 +6,7 @@
 #include <memory>
 #include <random>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_device.h"
 

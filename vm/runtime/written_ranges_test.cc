@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 
 namespace ember::vm {

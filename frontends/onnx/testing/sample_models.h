@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 
 namespace ember::onnx {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "jit/schedule/testing/default_schedule_testing.h"
+#include "jit/schedule/testing/default_schedule.h"
 
 namespace ember::schedule {
 namespace {

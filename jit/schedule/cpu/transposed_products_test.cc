@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "jit/loops/text_template.h"
-#include "jit/schedule/testing/default_schedule_testing.h"
+#include "jit/loops/testing/text_template.h"
+#include "jit/schedule/testing/default_schedule.h"
 
 namespace ember::schedule {
 namespace {

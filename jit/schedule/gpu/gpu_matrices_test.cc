@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
@@ -19,8 +19,8 @@
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/target/gpu_model.h"
 #include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_dispatch.h"
+#include "tensor/testing/random_values.h"
 #include "tensor/text.h"
 
 namespace ember::schedule {

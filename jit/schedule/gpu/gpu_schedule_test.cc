@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/iterations.h"
 #include "jit/loops/text.h"

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
@@ -21,7 +21,7 @@
 #include "jit/schedule/primitives/replay.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 #include "tensor/text.h"
 
 namespace ember::schedule {

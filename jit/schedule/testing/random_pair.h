@@ -22,7 +22,7 @@
 #include "base/status.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/testing/random_schedule.h"
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 
 namespace ember::schedule {
 

@@ -11,7 +11,7 @@
 #include "jit/schedule/primitives/primitives.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/schedule/testing/random_matrix_lines.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::schedule {
 namespace {

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
