@@ -13,7 +13,7 @@
 #include "jit/late_compiler.h"
 #include "jit/schedule_folder.h"
 #include "jit/target/matrix_instructions.h"
-#include "vm/runtime/tiering.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::jit {
 namespace {

@@ -13,8 +13,8 @@
 #include "jit/jit.h"
 #include "tensor/text.h"
 #include "vm/isa/testing/sample_modules.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::jit {
 namespace {

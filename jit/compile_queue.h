@@ -30,8 +30,8 @@
 
 #include "base/interrupt.h"
 #include "jit/worker/background_thread.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/kernel_provider.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::jit {
 

@@ -35,9 +35,9 @@
 #include "tools/lib/time_limit.h"
 #include "vm/format/recorded_profile.h"
 #include "vm/isa/limits.h"
-#include "vm/runtime/device_session.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 
 namespace ember::tools {
 namespace {

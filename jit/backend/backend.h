@@ -12,8 +12,9 @@
 // All back ends share the rest. Between the two functions these are parameters,
 // constants, the lowering and the proof that the nest stays in bounds
 // (jit/kernel/build_nest.h). They also share the parts of an image besides its
-// code (describe_nest.h) and the launch of images (vm/runtime/cpu_kernel.h,
-// device_kernel.h). docs/adding/jit-target.md says how to add one.
+// code (describe_nest.h) and the launch of images
+// (vm/runtime/kernels/cpu_kernel.h, device_kernel.h). docs/adding/jit-target.md
+// says how to add one.
 //
 // A constant value without state; its functions are thread-safe.
 #ifndef EMBER_JIT_BACKEND_BACKEND_H_

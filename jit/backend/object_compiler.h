@@ -35,7 +35,7 @@
 #include "jit/loops/loop_nest.h"
 #include "vm/format/kernel_abi.h"
 #include "vm/format/kernel_image.h"
-#include "vm/runtime/code_memory.h"
+#include "vm/runtime/memory/code_memory.h"
 
 namespace ember::jit {
 

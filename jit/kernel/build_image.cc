@@ -9,7 +9,7 @@
 #include "jit/registry/backends.h"
 #include "vm/format/kernel_image_verifier.h"
 #include "vm/format/native_kernels.h"
-#include "vm/runtime/cpu_kernel.h"
+#include "vm/runtime/kernels/cpu_kernel.h"
 
 namespace ember::jit {
 namespace {

@@ -10,8 +10,8 @@
 #include "jit/backend/stopwatch.h"
 #include "jit/kernel/build_nest.h"
 #include "jit/registry/backends.h"
-#include "vm/runtime/cpu_kernel.h"
-#include "vm/runtime/device_kernel.h"
+#include "vm/runtime/kernels/cpu_kernel.h"
+#include "vm/runtime/kernels/device_kernel.h"
 
 namespace ember::jit {
 namespace {

@@ -1,5 +1,5 @@
 // Tests kernels as the VM calls them: shapes, constants, threads, errors.
-#include "vm/runtime/cpu_kernel.h"
+#include "vm/runtime/kernels/cpu_kernel.h"
 
 #include <cstring>
 #include <vector>

@@ -3,7 +3,7 @@
 // Vulkan's, and the emulated grid of CUDA or a GPU (jit/ptx/testing/device.h).
 //
 //   EMBER_SEEDS=1000 bazel run -c opt //jit/kernel:device_kernel_test
-#include "vm/runtime/device_kernel.h"
+#include "vm/runtime/kernels/device_kernel.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -36,7 +36,7 @@
 #include "tensor/testing/random_dispatch.h"
 #include "tensor/text.h"
 #include "vm/format/kernel_image.h"
-#include "vm/runtime/kernel_layout.h"
+#include "vm/runtime/kernels/layout.h"
 
 namespace ember::jit {
 namespace {

@@ -21,7 +21,7 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "vm/format/kernel_image.h"
-#include "vm/runtime/code_memory.h"
+#include "vm/runtime/memory/code_memory.h"
 
 namespace ember::jit::ptx {
 

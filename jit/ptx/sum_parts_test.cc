@@ -20,7 +20,7 @@
 #include "jit/ptx/testing/products.h"
 #include "jit/target/gpu_model.h"
 #include "tensor/testing/random_values.h"
-#include "vm/runtime/device_kernel.h"
+#include "vm/runtime/kernels/device_kernel.h"
 
 namespace ember::jit::ptx {
 namespace {

@@ -18,9 +18,9 @@
 #include "vm/api/ember.h"
 #include "vm/format/writer.h"
 #include "vm/isa/text.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 namespace {

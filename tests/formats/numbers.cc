@@ -10,9 +10,9 @@
 #include "compiler/compile.h"
 #include "tools/lib/device.h"
 #include "tools/lib/elements.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 
 namespace ember::tests {
 namespace {

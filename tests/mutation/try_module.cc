@@ -8,8 +8,8 @@
 #include "hal/cpu/cpu_device.h"
 #include "tools/lib/compare.h"
 #include "tools/lib/device.h"
-#include "vm/runtime/device_session.h"
-#include "vm/runtime/string_functions.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/testing/run_anything.h"
 
 namespace ember::tests {

@@ -27,10 +27,10 @@
 #include "hal/device.h"
 #include "jit/jit.h"
 #include "tests/mutation/supervised.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tensor.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 

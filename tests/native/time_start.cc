@@ -28,10 +28,10 @@
 #include "base/file.h"
 #include "hal/cpu/cpu_device.h"
 #include "tests/native/inputs.h"
+#include "vm/runtime/dispatch/native_kernels.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
-#include "vm/runtime/native_kernels.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {

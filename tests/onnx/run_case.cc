@@ -20,10 +20,10 @@
 #include "tools/lib/onnx_data.h"
 #include "tools/lib/placement.h"
 #include "tools/lib/tier.h"
-#include "vm/runtime/device_session.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tests {

@@ -13,7 +13,7 @@
 #include "tools/lib/bind.h"
 #include "tools/lib/device.h"
 #include "tools/lib/elements.h"
-#include "vm/runtime/tiering.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::tests {
 namespace {

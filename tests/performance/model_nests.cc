@@ -9,9 +9,9 @@
 #include "jit/kernel/build_nest.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/device.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 namespace {

@@ -27,9 +27,9 @@
 #include "tools/lib/flags.h"
 #include "tools/lib/golden.h"
 #include "tools/lib/paths.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/kernel_judge.h"
 #include "vm/runtime/kernel_provider.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 namespace {

@@ -12,10 +12,10 @@
 #include "tools/lib/compare.h"
 #include "tools/lib/device.h"
 #include "tools/lib/load_jit.h"
-#include "vm/runtime/device_session.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/dispatch/tiering.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 namespace {

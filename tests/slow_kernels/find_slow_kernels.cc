@@ -33,7 +33,7 @@
 #include "tools/lib/race.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/kernel_provider.h"
-#include "vm/runtime/kernel_slot.h"
+#include "vm/runtime/kernels/slot.h"
 
 namespace ember::tests {
 namespace {

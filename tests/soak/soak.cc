@@ -26,9 +26,9 @@
 #include "tools/lib/paths.h"
 #include "tools/lib/process.h"
 #include "tools/lib/table.h"
+#include "vm/runtime/dispatch/tiering.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 namespace {

@@ -7,8 +7,8 @@
 #include "hal/cpu/cpu_device.h"
 #include "tools/lib/compare.h"
 #include "tools/lib/random_tensors.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 
 namespace ember::tests {
 namespace {

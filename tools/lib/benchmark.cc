@@ -19,9 +19,9 @@
 #include "tools/lib/thread_waits.h"
 #include "tools/lib/tier.h"
 #include "tools/lib/time_limit.h"
-#include "vm/runtime/device_session.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 
 namespace ember::tools {
 namespace {

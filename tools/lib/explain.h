@@ -15,8 +15,8 @@
 #include <string>
 
 #include "tools/lib/peak.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tools {
 

@@ -18,9 +18,9 @@
 #include "tools/lib/statistics.h"
 #include "tools/lib/tensor_spec.h"
 #include "tools/lib/tier.h"
-#include "vm/runtime/device_session.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 
 namespace ember::tools {
 namespace {

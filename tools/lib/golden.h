@@ -17,9 +17,9 @@
 #include "base/status.h"
 #include "tools/lib/compare.h"
 #include "tools/lib/kernel_checks.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/kernel_provider.h"
 #include "vm/runtime/module.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tools {
 

@@ -10,7 +10,7 @@
 #include "hal/cpu/cpu_target.h"
 #include "tools/lib/prejit.h"
 #include "vm/format/writer.h"
-#include "vm/runtime/native_kernels.h"
+#include "vm/runtime/dispatch/native_kernels.h"
 
 namespace ember::tools {
 namespace {

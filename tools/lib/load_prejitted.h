@@ -14,8 +14,8 @@
 
 #include "base/status.h"
 #include "jit/target/compile_target.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tools {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "tools/lib/dispatch_call.h"
-#include "vm/runtime/device_session.h"
-#include "vm/runtime/string_functions.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/library/string_functions.h"
 
 namespace ember::tools {
 

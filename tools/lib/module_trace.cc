@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tools/lib/dispatch_call.h"
-#include "vm/runtime/string_functions.h"
+#include "vm/runtime/library/string_functions.h"
 
 namespace ember::tools {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "hal/device.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tools {
 

@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tools/lib/profile.h"
 #include "vm/isa/testing/sample_modules.h"
-#include "vm/runtime/device_session.h"
+#include "vm/runtime/devices/session.h"
 #include "vm/runtime/testing/fake_device.h"
 
 namespace ember::tools {

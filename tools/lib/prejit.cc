@@ -17,7 +17,7 @@
 #include "jit/llvm/library/full_compiler.h"
 #include "tools/lib/kernel_race.h"
 #include "vm/format/native_section.h"
-#include "vm/runtime/tiering.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::tools {
 namespace {

@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "jit/jit.h"
-#include "vm/runtime/tiering.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::tools {
 

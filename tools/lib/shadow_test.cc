@@ -14,8 +14,8 @@
 #include "tools/lib/testing/faulty_kernel.h"
 #include "tools/lib/testing/interpreting_kernel.h"
 #include "vm/isa/text.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tools {
 namespace {

@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "hal/device.h"
 #include "jit/jit.h"
-#include "vm/runtime/tiering.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::tools {
 

@@ -16,10 +16,10 @@
 #include "tools/lib/load_jit.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/public_key.h"
-#include "vm/runtime/device_kernel.h"
-#include "vm/runtime/native_kernels.h"
-#include "vm/runtime/overlays.h"
-#include "vm/runtime/session_kernels.h"
+#include "vm/runtime/dispatch/native_kernels.h"
+#include "vm/runtime/dispatch/session_kernels.h"
+#include "vm/runtime/kernels/device_kernel.h"
+#include "vm/runtime/kernels/overlays.h"
 
 namespace ember::tools {
 namespace {

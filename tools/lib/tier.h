@@ -14,11 +14,11 @@
 //             all optimisations and for the parameters that it has. The
 //             interpreter runs dispatches that cannot be compiled
 //   "auto"    the interpreter, while a thread compiles hot dispatches in the
-//             background (vm/runtime/tiering.h). Kernels that are slower than
+//             background (vm/runtime/dispatch/tiering.h). Kernels that are slower than
 //             the interpreter are not used. On a device that is not the host
 //             "auto" is "2"
 //
-// vm/runtime/session_kernels.h has the policy.
+// vm/runtime/dispatch/session_kernels.h has the policy.
 #ifndef EMBER_TOOLS_LIB_TIER_H_
 #define EMBER_TOOLS_LIB_TIER_H_
 
@@ -31,8 +31,8 @@
 #include "jit/jit.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/kernel_checks.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tools {
 

@@ -20,11 +20,11 @@
 #include "vm/api/ember.h"
 #include "vm/api/run_thread.h"
 #include "vm/format/overlay.h"
+#include "vm/runtime/dispatch/session_kernels.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/session_kernels.h"
 #include "vm/runtime/tensor.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::api {
 

@@ -6,7 +6,7 @@
 #include "base/concat.h"
 #include "vm/api/handles.h"
 #include "vm/isa/model_metadata.h"
-#include "vm/runtime/result_shapes.h"
+#include "vm/runtime/program/result_shapes.h"
 
 namespace ember::api {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "vm/api/handles.h"
 #include "vm/format/module_identity.h"
-#include "vm/runtime/native_kernels.h"
+#include "vm/runtime/dispatch/native_kernels.h"
 
 namespace ember::api {
 namespace {

@@ -21,9 +21,9 @@
 #include "base/host_allocator.h"
 #include "base/status.h"
 #include "hal/device.h"
-#include "vm/runtime/device_kernel_definition.h"
 #include "vm/runtime/device_support.h"
 #include "vm/runtime/kernel_library.h"
+#include "vm/runtime/kernels/device_kernel_definition.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_support.h"
 

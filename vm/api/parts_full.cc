@@ -4,8 +4,8 @@
 #include "hal/registry/drivers.h"
 #include "vm/api/optional_library.h"
 #include "vm/api/parts.h"
-#include "vm/runtime/device_kernel.h"
-#include "vm/runtime/device_session.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/kernels/device_kernel.h"
 #include "vm/runtime/string_library.h"
 
 namespace ember::api {

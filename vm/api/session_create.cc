@@ -9,9 +9,9 @@
 #include "vm/api/handles.h"
 #include "vm/api/parts.h"
 #include "vm/format/module_signature.h"
-#include "vm/runtime/native_kernels.h"
-#include "vm/runtime/session_kernels.h"
-#include "vm/runtime/tiering.h"
+#include "vm/runtime/dispatch/native_kernels.h"
+#include "vm/runtime/dispatch/session_kernels.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::api {
 namespace {

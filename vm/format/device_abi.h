@@ -1,6 +1,6 @@
 // The calling convention of entry points in a device's code. Back ends write
-// the entry points, and the launcher (vm/runtime/device_kernel.h) records their
-// calls; both follow this file alone.
+// the entry points, and the launcher (vm/runtime/kernels/device_kernel.h)
+// records their calls; both follow this file alone.
 //
 //   bindings         buffers in device memory, as DevicePhase::bindings of
 //                    kernel_image.h lists them (a buffer of the kernel maybe

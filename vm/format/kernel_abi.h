@@ -1,6 +1,6 @@
 // The calling convention of a kernel's machine code. Back ends emit such code,
-// and the launcher (vm/runtime/cpu_kernel.h) calls it. The convention is part
-// of the file format, because modules contain such code
+// and the launcher (vm/runtime/kernels/cpu_kernel.h) calls it. The convention
+// is part of the file format, because modules contain such code
 // (vm/format/kernel_image.h).
 #ifndef EMBER_VM_FORMAT_KERNEL_ABI_H_
 #define EMBER_VM_FORMAT_KERNEL_ABI_H_

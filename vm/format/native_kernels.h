@@ -13,11 +13,11 @@
 // is true for equal packed constants.
 //
 // Reading verifies each image by itself. The launcher
-// (vm/runtime/native_kernels.h, cpu_kernel.h) checks that the image fits the
-// module's dispatch and that its packed constants have the declared sizes. Code
-// and constants stay where they are in the bytes. Thread-safe. Errors: DataLoss
-// for truncated bytes or bytes of another format, Unimplemented for a newer
-// version, InvalidArgument from VerifyKernelImage.
+// (vm/runtime/dispatch/native_kernels.h, cpu_kernel.h) checks that the image
+// fits the module's dispatch and that its packed constants have the declared
+// sizes. Code and constants stay where they are in the bytes. Thread-safe.
+// Errors: DataLoss for truncated bytes or bytes of another format,
+// Unimplemented for a newer version, InvalidArgument from VerifyKernelImage.
 #ifndef EMBER_VM_FORMAT_NATIVE_KERNELS_H_
 #define EMBER_VM_FORMAT_NATIVE_KERNELS_H_
 

@@ -1,6 +1,7 @@
 // The library functions that a program can call: the few computations that are
 // not tensor expressions. Verifier, text form and the functions themselves
-// (vm/runtime/library.h) are driven from these rows; keep the list short.
+// (vm/runtime/library/library.h) are driven from these rows; keep the list
+// short.
 //
 // Operand letters, in order: i read integer, b read memory, w memory that the
 // function writes (given by the program), I written integer, B memory that the

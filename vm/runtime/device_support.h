@@ -2,7 +2,7 @@
 // (docs/devices.md). It is an interface, so that a runtime for the host alone
 // does not link the implementation:
 //
-//   #include "vm/runtime/device_session.h"
+//   #include "vm/runtime/devices/session.h"
 //   Session::Create(module, {.device = device,
 //                            .device_support = NewDeviceSupport});
 //

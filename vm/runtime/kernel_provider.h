@@ -101,7 +101,7 @@ class Kernel {
   virtual double error_growth() const { return 1; }
   // True if the kernel is used from the first call on, without being checked
   // and timed against tier 0, because it was made and tried ahead of time
-  // (vm/runtime/native_kernels.h).
+  // (vm/runtime/dispatch/native_kernels.h).
   virtual bool is_settled() const { return false; }
   // Returns one line that describes the kernel, for --profile.
   virtual std::string Describe() const = 0;

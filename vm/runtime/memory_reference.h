@@ -1,7 +1,7 @@
 // The contents of a buffer register of a program. Internal to sessions.
 //
 // data is an address of the host on every device. If a device has memory of its
-// own, it is the address in the mirror (vm/runtime/device_memory.h).
+// own, it is the address in the mirror (vm/runtime/devices/memory.h).
 #ifndef EMBER_VM_RUNTIME_MEMORY_REFERENCE_H_
 #define EMBER_VM_RUNTIME_MEMORY_REFERENCE_H_
 

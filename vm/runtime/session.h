@@ -56,11 +56,11 @@ struct SessionOptions {
       // memory
       device;
   // Support for devices that are not the host: NewDeviceSupport of
-  // vm/runtime/device_session.h. Null: the session refuses such a device.
+  // vm/runtime/devices/session.h. Null: the session refuses such a device.
   DeviceSupportFactory device_support = nullptr;
-  // Support for strings: NewStringSupport of vm/runtime/string_functions.h.
-  // Null: the session refuses a module with strings, or the call of a string
-  // function.
+  // Support for strings: NewStringSupport of
+  // vm/runtime/library/string_functions.h. Null: the session refuses a module
+  // with strings, or the call of a string function.
   StringSupportFactory strings = nullptr;
   // The interpreter of tier 0. PointwiseInterpreter of
   // vm/interpreter/pointwise_plan.h is for programs that must be small. Only
@@ -74,7 +74,8 @@ struct SessionOptions {
   std::shared_ptr<Tiering> tiering;
   // True: kernels that do not depend on each other may run concurrently, each
   // on one worker, if that is measured to be faster
-  // (vm/runtime/side_by_side.h). It has no effect with profile or trace.
+  // (vm/runtime/dispatch/side_by_side.h). It has no effect with profile or
+  // trace.
   bool side_by_side = true;
   // The clock that times calls, in nanoseconds since a fixed moment. Tests
   // supply their own.

@@ -2,7 +2,7 @@
 // strings as i64 handles. It is an interface, so that a runtime without strings
 // does not link the implementation:
 //
-//   #include "vm/runtime/string_functions.h"
+//   #include "vm/runtime/library/string_functions.h"
 //   Session::Create(module, {.device = device, .strings = NewStringSupport});
 //
 // There is one object per session. Not thread-safe.

@@ -1,5 +1,5 @@
 // Computes the buffers of a call of a nest for given parameters: the layout of
-// its image (vm/runtime/kernel_layout.h), for code that has a nest.
+// its image (vm/runtime/kernels/layout.h), for code that has a nest.
 //
 //   NestHeader header(nest);
 //   EMBER_ASSIGN_OR_RETURN(NestLayout layout, header.LayoutFor(parameters));
@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "jit/loops/loop_nest.h"
 #include "vm/format/kernel_image.h"
-#include "vm/runtime/kernel_layout.h"
+#include "vm/runtime/kernels/layout.h"
 
 namespace ember::jit {
 

@@ -16,7 +16,7 @@
 #include "jit/loops/verifier.h"
 #include "tensor/testing/random_values.h"
 #include "vm/format/kernel_image_verifier.h"
-#include "vm/runtime/device_kernel.h"
+#include "vm/runtime/kernels/device_kernel.h"
 
 namespace ember::jit::gpu {
 namespace {

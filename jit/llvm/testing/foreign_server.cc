@@ -18,7 +18,7 @@
 #include "base/rounding.h"
 #include "vm/format/kernel_abi.h"
 #include "vm/format/kernel_image.h"
-#include "vm/runtime/code_memory.h"
+#include "vm/runtime/memory/code_memory.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "base/rounding.h"
 #include "vm/interpreter/plan.h"
-#include "vm/runtime/tiering.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::vm {
 namespace {

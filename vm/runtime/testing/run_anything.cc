@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "hal/cpu/cpu_device.h"
-#include "vm/runtime/device_session.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/dispatch/tiering.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 #include "vm/runtime/testing/fake_device.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {
