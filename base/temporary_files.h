@@ -4,7 +4,7 @@
 //   void OnSignal(int signal) { RemoveTemporaryFiles(); … }
 //
 // A library leaves signals to its host, so only programs install such a handler
-// (tools/lib/end_by_signal.h). Thread-safe.
+// (tools/lib/cli/end_by_signal.h). Thread-safe.
 #ifndef EMBER_BASE_TEMPORARY_FILES_H_
 #define EMBER_BASE_TEMPORARY_FILES_H_
 

@@ -5,7 +5,7 @@
 //                                                vm::Tiering::Options{});
 //
 // This is an interface, so that programs can load the implementation as a
-// library (tools/lib/load_jit.h). The compile worker or LLVM's library is
+// library (tools/lib/cli/load_jit.h). The compile worker or LLVM's library is
 // started or loaded when a first kernel needs it, in a thread that compiles.
 // Thread-safe.
 #ifndef EMBER_JIT_JIT_H_

@@ -7,13 +7,13 @@
 #include <map>
 
 #include "jit/target/compile_target.h"
-#include "tools/lib/child.h"
-#include "tools/lib/corpus.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/golden.h"
-#include "tools/lib/kernel_checks.h"
-#include "tools/lib/load_prejitted.h"
-#include "tools/lib/table.h"
+#include "tools/lib/benchmark/child.h"
+#include "tools/lib/calls/kernel_checks.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/models/corpus.h"
+#include "tools/lib/models/golden.h"
+#include "tools/lib/models/load_prejitted.h"
+#include "tools/lib/report/table.h"
 
 namespace ember::tools {
 namespace {

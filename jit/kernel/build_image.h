@@ -1,6 +1,6 @@
 // Builds the image of a kernel for any target from a dispatch: schedule, loop
-// nest, code. This is for programs that keep images (tools/lib/prejit.h);
-// build_kernel.h makes a kernel of this process.
+// nest, code. This is for programs that keep images
+// (tools/lib/prejit/prejit.h); build_kernel.h makes a kernel of this process.
 //
 //   EMBER_ASSIGN_OR_RETURN(const CompileTarget target,
 //                          FindCompileTarget("aarch64+dotprod"));

@@ -15,7 +15,7 @@
 #include "frontends/coreml/testing/sample_models.h"
 #include "tests/coreml/one_model.h"
 #include "tests/formats/numbers.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/tensors/elements.h"
 
 namespace ember::tests {
 namespace {

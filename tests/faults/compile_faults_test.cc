@@ -1,6 +1,6 @@
 // Makes each allocation of vm-compile's work fail once: reading an ONNX model,
 // importing, compiling and writing it. The compiler may throw std::bad_alloc,
-// for which tools print one line (tools/lib/flags.h); it must not end in
+// for which tools print one line (tools/lib/cli/flags.h); it must not end in
 // another way. A file that existed before must then be unchanged, or be the new
 // one.
 #include <unistd.h>
@@ -17,7 +17,7 @@
 #include "frontends/onnx/testing/model_builder.h"
 #include "gtest/gtest.h"
 #include "tests/faults/fault_points.h"
-#include "tools/lib/load_model.h"
+#include "tools/lib/models/load_model.h"
 #include "vm/format/writer.h"
 
 namespace ember::tests {

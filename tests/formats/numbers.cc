@@ -8,8 +8,8 @@
 
 #include "base/check.h"
 #include "compiler/compile.h"
-#include "tools/lib/device.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/tensors/elements.h"
 #include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"

@@ -24,7 +24,7 @@
 #include "base/file.h"
 #include "frontends/onnx/testing/model_builder.h"
 #include "tests/kernel_cache/child_run.h"
-#include "tools/lib/flags.h"
+#include "tools/lib/cli/flags.h"
 
 namespace ember::tests {
 namespace {

@@ -16,9 +16,9 @@
 #include "tests/mutation/mutants.h"
 #include "tests/mutation/supervised.h"
 #include "tests/mutation/try_module.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/table.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/report/table.h"
 
 namespace ember::tests {
 namespace {

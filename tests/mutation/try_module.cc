@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 #include "hal/cpu/cpu_device.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/device.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/tensors/compare.h"
 #include "vm/runtime/devices/session.h"
 #include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/testing/run_anything.h"

@@ -14,12 +14,12 @@
 #include "tests/onnx/expectation.h"
 #include "tests/onnx/run_case.h"
 #include "tests/onnx/suite.h"
-#include "tools/lib/device.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/json.h"
-#include "tools/lib/kernel_checks.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/tier.h"
+#include "tools/lib/calls/kernel_checks.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/json.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/models/tier.h"
 
 namespace ember::tests {
 namespace {

@@ -8,14 +8,14 @@
 #include "base/status.h"
 #include "frontends/onnx/import.h"
 #include "tests/onnx/suite.h"
-#include "tools/lib/kernel_checks.h"
+#include "tools/lib/calls/kernel_checks.h"
 
 namespace ember::tests {
 
 struct RunOptions {
   std::string device = "cpu";
   int64_t threads = 1;
-  std::string tier = "auto";  // Tier of tools/lib/tier.h.
+  std::string tier = "auto";  // Tier of tools/lib/models/tier.h.
   tools::KernelCheckFlags checks;
 };
 

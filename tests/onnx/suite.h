@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "tools/lib/compare.h"
+#include "tools/lib/tensors/compare.h"
 
 namespace ember::tests {
 

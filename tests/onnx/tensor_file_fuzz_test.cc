@@ -15,7 +15,7 @@
 #include "frontends/onnx/tensor_proto.h"
 #include "tests/import_fuzzing/import_fuzzing.h"
 #include "third_party/onnx/onnx.pb.h"
-#include "tools/lib/npy.h"
+#include "tools/lib/tensors/npy.h"
 
 namespace ember::tests {
 namespace {

@@ -10,9 +10,9 @@
 #include "jit/backend/host_kernel.h"
 #include "jit/kernel/build_nest.h"
 #include "jit/loops/verifier.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/device.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/tensors/elements.h"
 #include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::tests {

@@ -20,7 +20,7 @@
 #include "jit/llvm/compiler.h"
 #include "jit/loops/testing/mutants.h"
 #include "jit/oracle/oracle.h"
-#include "tools/lib/dispatch_call.h"
+#include "tools/lib/calls/dispatch_call.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
 

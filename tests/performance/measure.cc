@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "compiler/compile.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/device.h"
-#include "tools/lib/dispatch_work.h"
-#include "tools/lib/explain.h"
-#include "tools/lib/peak.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/report/dispatch_work.h"
+#include "tools/lib/report/explain.h"
+#include "tools/lib/report/peak.h"
 
 namespace ember::tests {
 namespace {

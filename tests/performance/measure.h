@@ -7,11 +7,11 @@
 //   EMBER_ASSIGN_OR_RETURN(const Speed speed, model->Measure(1.0));
 //   // speed.relative == 0.7: it takes 1 / 0.7 of the reference's time
 //
-// The reference of a model is its operations (tools/lib/dispatch_work.h) as f32
-// multiply-adds in registers, followed by its bytes read from a buffer as large
-// as the data of its dispatches, each counted once. (Ratios above 1 occur:
-// models do both at once, find intermediate results in nearer caches, do less
-// by Winograd's method, or work on bytes.) Both are measured anew in each
+// The reference of a model is its operations (tools/lib/report/dispatch_work.h)
+// as f32 multiply-adds in registers, followed by its bytes read from a buffer
+// as large as the data of its dispatches, each counted once. (Ratios above 1
+// occur: models do both at once, find intermediate results in nearer caches, do
+// less by Winograd's method, or work on bytes.) Both are measured anew in each
 // round, between calls of the model. The reasons for this reference, instead of
 // the multiply-adds' peak alone or a kernel in this tree:
 //   - Work that is bound by memory (a matrix by a vector, a depthwise convolution)
@@ -19,7 +19,7 @@
 //     processor, and the share changes with them. The read changes, too.
 //   - A kernel in the tree is compiled by the compiler that is tested or by the C++
 //     compiler, and changes with either: tier 0 is made faster now and then. A
-//     hand-written one needs care for each processor. tools/lib/peak.h is a
+//     hand-written one needs care for each processor. tools/lib/report/peak.h is a
 //     few intrinsics, which are not tuned.
 //
 // Each of the three takes its least time over all rounds. Disturbances (another
@@ -42,7 +42,7 @@
 
 #include "base/status.h"
 #include "frontends/onnx/testing/model_builder.h"
-#include "tools/lib/tier.h"
+#include "tools/lib/models/tier.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tensor.h"

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "frontends/onnx/tensor_proto.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/tensors/elements.h"
 
 namespace ember::tests {
 namespace {

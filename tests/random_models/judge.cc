@@ -14,8 +14,8 @@
 #include "frontends/onnx/tensor_proto.h"
 #include "tests/random_models/generator.h"
 #include "tests/random_models/random.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/tensors/compare.h"
+#include "tools/lib/tensors/elements.h"
 
 namespace ember::tests {
 namespace {

@@ -25,8 +25,8 @@
 #include "tests/random_models/checker.h"
 #include "tests/random_models/generator.h"
 #include "tests/random_models/model_text.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/paths.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/paths.h"
 
 namespace ember::tests {
 namespace {

@@ -7,7 +7,7 @@
 #include "frontends/onnx/tensor_proto.h"
 #include "tests/random_models/checker.h"
 #include "tests/random_models/generator.h"
-#include "tools/lib/onnx_data.h"
+#include "tools/lib/tensors/onnx_data.h"
 
 namespace ember::tests {
 namespace {

@@ -3,7 +3,7 @@
 //
 // Reports a dispatch if tier 0 takes at least --least-us for it and the kernel
 // takes more than --ratio times as long as tier 0 in each of --laps laps
-// (tools/lib/race.h). Both run on one thread.
+// (tools/lib/prejit/race.h). Both run on one thread.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -25,12 +25,12 @@
 #include "tensor/parameters_text.h"
 #include "tensor/testing/random_dispatch.h"
 #include "tensor/text.h"
-#include "tools/lib/child.h"
-#include "tools/lib/corpus.h"
-#include "tools/lib/dispatch_call.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/golden.h"
-#include "tools/lib/race.h"
+#include "tools/lib/benchmark/child.h"
+#include "tools/lib/calls/dispatch_call.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/models/corpus.h"
+#include "tools/lib/models/golden.h"
+#include "tools/lib/prejit/race.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/kernel_provider.h"
 #include "vm/runtime/kernels/slot.h"

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "hal/cpu/cpu_device.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/random_tensors.h"
+#include "tools/lib/tensors/compare.h"
+#include "tools/lib/tensors/random.h"
 #include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "frontends/tflite/import.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/tensors/elements.h"
 
 namespace ember::tests {
 

@@ -1,0 +1,42 @@
+// Declares the flags that check the first calls of kernels, and makes an oracle
+// that writes a folder to replay each wrong one.
+//
+//   KernelCheckFlags checks;
+//   AddKernelCheckFlags(flags, &checks);
+//   …
+//   OpenTier({.tier = tier, .checks = checks}, device, module);
+#ifndef EMBER_TOOLS_LIB_CALLS_KERNEL_CHECKS_H_
+#define EMBER_TOOLS_LIB_CALLS_KERNEL_CHECKS_H_
+
+#include <memory>
+#include <string>
+
+#include "jit/oracle/oracle.h"
+#include "tools/lib/cli/flags.h"
+
+namespace ember::tools {
+
+struct KernelCheckFlags {
+  // "on", "off", or "auto": kernels are checked only with --tier=auto
+  std::string when = "auto";
+  // Folder that gets a folder for each wrong kernel. Empty: none is written.
+  std::string folder = "ember-shadow";
+};
+
+// Declares the flags. `values` must outlive the parsing.
+void AddKernelCheckFlags(Flags& flags, KernelCheckFlags* values);
+
+// True if kernels of a tier (by its name in OpenTier) are checked.
+bool ChecksKernels(const KernelCheckFlags& flags, const std::string& tier);
+
+// Makes an oracle that writes a folder (tools/lib/calls/repro.h) and a line to
+// stderr for each wrong kernel.
+std::shared_ptr<jit::Oracle> NewOracle(const std::string& folder);
+
+// Returns a text for people that says what was checked, to print below a
+// profile. Empty if nothing was checked.
+std::string OracleText(const jit::OracleTotals& totals);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_CALLS_KERNEL_CHECKS_H_
