@@ -10,7 +10,7 @@
 //
 // A frontend builds a model the first way. If that assumed anything, it also
 // builds it the second way and lets the program choose
-// (frontends/onnx/variants.cc).
+// (frontends/onnx/import/variants.cc).
 #ifndef EMBER_COMPILER_GRAPH_BROADCASTING_H_
 #define EMBER_COMPILER_GRAPH_BROADCASTING_H_
 

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "frontends/model_errors.h"
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/import/import.h"
 #include "frontends/protobuf_fields.h"
 #include "third_party/onnx/onnx.pb.h"
 

@@ -29,7 +29,7 @@ using tensor::Opcode;
 inline constexpr int kMaxRank = 16;
 
 // A value of a format that is no tensor. The frontend that has such values
-// defines it (frontends/onnx/sequence.h).
+// defines it (frontends/onnx/node/sequence.h).
 struct SequenceValue;
 
 class Tensor {
@@ -56,7 +56,7 @@ class Tensor {
   DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
   bool is_float() const { return IsFloat(dtype()); }
   // Returns the format's number of the values' type if there is no dtype for it
-  // (frontends/onnx/carried_types.h), else 0.
+  // (frontends/onnx/node/carried_types.h), else 0.
   int32_t carried_type() const { return carried_type_; }
   Tensor Marked(int32_t carried_type) const {
     Tensor marked = *this;

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "compiler/compile.h"
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/import/import.h"
 #include "hal/cpu/cpu_device.h"
 #include "vm/runtime/session.h"
 

@@ -11,8 +11,8 @@
 
 #include "base/file.h"
 #include "compiler/compile.h"
-#include "frontends/onnx/import.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/import/import.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "third_party/onnx/onnx.pb.h"
 #include "tools/lib/benchmark/child.h"
 #include "tools/lib/cli/device.h"

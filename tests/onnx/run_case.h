@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/import/import.h"
 #include "tests/onnx/suite.h"
 #include "tools/lib/calls/kernel_checks.h"
 

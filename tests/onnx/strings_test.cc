@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "tests/onnx/one_node.h"
 
 namespace ember::tests {

@@ -22,7 +22,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "frontends/onnx/external_data.h"
+#include "frontends/onnx/node/external_data.h"
 #include "gtest/gtest.h"
 #include "jit/cache/disk_cache.h"
 #include "vm/format/writer.h"

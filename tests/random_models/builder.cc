@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "tools/lib/tensors/elements.h"
 
 namespace ember::tests {

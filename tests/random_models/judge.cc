@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "tests/random_models/generator.h"
 #include "tests/random_models/random.h"
 #include "tools/lib/tensors/compare.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/registry/operator_table.h"
 
 namespace ember::tests {
 namespace {

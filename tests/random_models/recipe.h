@@ -1,5 +1,6 @@
-// The recipes that generate each operator of frontends/onnx/operator_table: one
-// row each, a line of text if that is enough, otherwise a function.
+// The recipes that generate each operator of
+// frontends/onnx/registry/operator_table: one row each, a line of text if that
+// is enough, otherwise a function.
 //
 //   {"", "Gather", "dfhil?", "T[*1] axis=@a l[k,n]{-$a,$a-1}"},
 //   {"", "Conv", GenerateConv},

@@ -8,7 +8,7 @@
 #include "compiler/compile.h"
 #include "compiler/graph/testing/evaluate.h"
 #include "compiler/pipeline.h"
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/import/import.h"
 #include "tools/lib/cli/device.h"
 #include "tools/lib/cli/load_jit.h"
 #include "tools/lib/tensors/compare.h"

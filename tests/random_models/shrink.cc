@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "tests/random_models/checker.h"
 #include "tests/random_models/generator.h"
 #include "tools/lib/tensors/onnx_data.h"

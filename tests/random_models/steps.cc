@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "tests/random_models/checker.h"
 #include "tests/random_models/judge.h"
 

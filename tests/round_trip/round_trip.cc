@@ -19,7 +19,7 @@
 #include "compiler/compile.h"
 #include "compiler/graph/equal.h"
 #include "compiler/graph/text.h"
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/import/import.h"
 #include "tensor/text.h"
 #include "tests/onnx/run_case.h"
 #include "vm/isa/text.h"

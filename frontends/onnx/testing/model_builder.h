@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/import/import.h"
 #include "third_party/onnx/onnx.pb.h"
 
 namespace ember::onnx {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "compiler/compile.h"
-#include "frontends/onnx/import.h"
-#include "frontends/onnx/operator_table.h"
-#include "frontends/onnx/unsupported.h"
+#include "frontends/onnx/import/import.h"
+#include "frontends/onnx/import/unsupported.h"
+#include "frontends/onnx/registry/operator_table.h"
 #include "tests/onnx/coverage/probe_models.h"
 #include "tests/onnx/coverage/published_operators.h"
 

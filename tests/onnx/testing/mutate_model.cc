@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/registry/operator_table.h"
 
 namespace ember::tests {
 namespace {

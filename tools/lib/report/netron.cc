@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "tensor/text.h"
 #include "third_party/onnx/onnx.pb.h"
 #include "tools/lib/report/module_graph.h"

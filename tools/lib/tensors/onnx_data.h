@@ -1,7 +1,7 @@
 // Reads the data files of ONNX test sets as a module's tensors. A tensor is one
 // tensor. A sequence or optional consists of the tensors that
-// frontends/onnx/sequence.h defines: its data, its dims, and for an optional
-// sequence whether it is present.
+// frontends/onnx/node/sequence.h defines: its data, its dims, and for an
+// optional sequence whether it is present.
 //
 //   size_t parts = PartCount(module.inputs(), i);
 //   EMBER_ASSIGN_OR_RETURN(std::vector<vm::Tensor> tensors,
@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "vm/isa/module_definition.h"
 #include "vm/runtime/tensor.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 
 namespace ember::tools {
 
