@@ -11,7 +11,7 @@
 #include "hal/cpu/cpu_device.h"
 #include "hal/registry/drivers.h"
 #include "jit/jit.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/session.h"

@@ -23,8 +23,8 @@
 // Portable: no target, tile size or vector width appears here.
 //
 // Ownership: plain values, copyable. Thread-safety: immutable after building;
-// share freely. Invariants are what tensor/verifier.h checks; everything else
-// may assume them.
+// share freely. Invariants are what tensor/verifier/verifier.h checks;
+// everything else may assume them.
 #ifndef EMBER_TENSOR_DISPATCH_H_
 #define EMBER_TENSOR_DISPATCH_H_
 

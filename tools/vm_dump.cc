@@ -8,7 +8,7 @@
 #include "base/one_line.h"
 #include "compiler/graph/text.h"
 #include "frontends/registry/formats.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/compile_limits.h"
 #include "tools/lib/cli/flags.h"

@@ -3,7 +3,7 @@
 //
 //   const SeedRange seeds = TestSeeds(400);
 //   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-//     SCOPED_TRACE(ReplayOf(seed, "//tensor:index_algebra_test"));
+//     SCOPED_TRACE(ReplayOf(seed, "//tensor/analysis:index_algebra_test"));
 //
 //   EMBER_SEED=n        replays one seed
 //   EMBER_FIRST_SEED=n  begins with n

@@ -7,7 +7,7 @@
 
 #include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 
 namespace ember::graph {
 namespace {

@@ -12,8 +12,8 @@
 #include "compiler/graph/testing/random_graph.h"
 #include "compiler/graph/text.h"
 #include "gtest/gtest.h"
-#include "tensor/text.h"
-#include "tensor/verifier.h"
+#include "tensor/text/text.h"
+#include "tensor/verifier/verifier.h"
 
 namespace ember::graph {
 namespace {

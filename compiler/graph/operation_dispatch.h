@@ -11,7 +11,7 @@
 
 #include "base/status.h"
 #include "compiler/graph/graph.h"
-#include "tensor/builder.h"
+#include "tensor/builder/builder.h"
 #include "tensor/dispatch.h"
 
 namespace ember::graph {

@@ -59,7 +59,7 @@
 
 #include "compiler/graph/graph.h"
 #include "compiler/graph/program_form.h"
-#include "tensor/builder.h"
+#include "tensor/builder/builder.h"
 
 namespace ember::graph {
 

@@ -23,7 +23,7 @@
 #include "compiler/graph/verifier.h"
 #include "gtest/gtest.h"
 #include "tensor/scalar.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::graph {
 namespace {

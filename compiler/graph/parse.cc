@@ -6,8 +6,8 @@
 #include "compiler/graph/base64.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/text.h"
-#include "tensor/literal.h"
 #include "tensor/scalar.h"
+#include "tensor/text/literal.h"
 
 namespace ember::graph {
 namespace {

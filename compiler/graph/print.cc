@@ -10,9 +10,9 @@
 #include "compiler/graph/base64.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/text.h"
-#include "tensor/literal.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"
+#include "tensor/text/literal.h"
 
 namespace ember::graph {
 namespace {

@@ -12,7 +12,7 @@
 #include <span>
 
 #include "compiler/graph/operators.h"
-#include "tensor/builder.h"
+#include "tensor/builder/builder.h"
 
 namespace ember::graph {
 

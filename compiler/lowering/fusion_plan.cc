@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "compiler/graph/operators.h"
 #include "compiler/lowering/group_builder.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::compiler {
 namespace {

@@ -11,7 +11,7 @@
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/narrow_products.h"
 #include "compiler/passes/permutation.h"
-#include "tensor/builder.h"
+#include "tensor/builder/builder.h"
 
 namespace ember::compiler {
 namespace {

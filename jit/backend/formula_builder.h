@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tensor/builder/expression_pool.h"
 #include "tensor/dispatch.h"
-#include "tensor/expression_pool.h"
 
 namespace ember::jit {
 

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "jit/kernel/build_image.h"
 #include "jit/kernel/build_kernel.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/format/kernel_image_text.h"
 
 namespace ember::jit {

@@ -6,7 +6,7 @@
 #include "jit/c/element_number.h"
 #include "jit/c/types.h"
 #include "jit/loops/walk.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::c {
 

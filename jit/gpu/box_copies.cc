@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
-#include "tensor/coefficient.h"
-#include "tensor/linear.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/linear.h"
 #include "vm/format/device_abi.h"
 
 namespace ember::jit::gpu {

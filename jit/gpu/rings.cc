@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::gpu {
 

@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "jit/loops/loop_nest.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::gpu {
 

@@ -7,7 +7,7 @@
 
 #include "jit/gpu/rings.h"
 #include "jit/loops/walk.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::gpu {
 

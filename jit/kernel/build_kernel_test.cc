@@ -15,9 +15,9 @@
 #include "hal/cpu/cpu_target.h"
 #include "jit/llvm/compiler.h"
 #include "jit/schedule/testing/random_pair.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/testing/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit {
 namespace {

@@ -10,9 +10,9 @@
 #include "hal/cpu/thread_pool.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/testing/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit {
 namespace {

@@ -32,9 +32,9 @@
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "jit/spirv/testing/run_nest.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/testing/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/format/kernel_image.h"
 #include "vm/runtime/kernels/layout.h"
 

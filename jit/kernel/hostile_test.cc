@@ -16,9 +16,9 @@
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
 #include "tensor/concrete_header.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/testing/hostile_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit {
 namespace {

@@ -15,11 +15,11 @@
 
 #include "base/testing/seeds.h"
 #include "jit/kernel/testing/executors.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/sum_error.h"
 #include "tensor/testing/random_values.h"
-#include "tensor/text.h"
-#include "tensor/verifier.h"
+#include "tensor/text/text.h"
+#include "tensor/verifier/verifier.h"
 
 namespace ember::jit {
 namespace {

@@ -21,7 +21,7 @@
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {

@@ -29,8 +29,8 @@
 #include <vector>
 
 #include "jit/kernel/testing/executors.h"
-#include "tensor/text.h"
-#include "tensor/verifier.h"
+#include "tensor/text/text.h"
+#include "tensor/verifier/verifier.h"
 
 namespace ember::jit {
 namespace {

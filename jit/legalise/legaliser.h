@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "jit/legalise/target_operations.h"
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 #include "tensor/interval.h"
 
 namespace ember::jit::legalise {

@@ -10,7 +10,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit {
 

@@ -29,11 +29,11 @@
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_model_dispatch.h"
 #include "jit/schedule/testing/random_pair.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/scalar.h"
 #include "tensor/testing/random_dispatch.h"
 #include "tensor/testing/random_values.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 
 namespace ember::loops {
 

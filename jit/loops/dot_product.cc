@@ -4,7 +4,7 @@
 
 #include "base/concat.h"
 #include "jit/loops/walk.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::loops {
 namespace {

@@ -34,8 +34,8 @@
 #include <vector>
 
 #include "jit/loops/loop_nest.h"
+#include "tensor/builder/linear.h"
 #include "tensor/interval.h"
-#include "tensor/linear.h"
 #include "tensor/range_rules.h"
 
 namespace ember::loops {

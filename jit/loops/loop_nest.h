@@ -15,10 +15,10 @@
 // A nest has the dispatch's scalar parameters (i64), buffers, and phases that
 // run one after another. A phase is a number of tasks that may run in any order
 // and on any workers at once; its body is a block of statements over one task
-// number. Expressions are nodes of one pool (tensor/expression_pool.h): loop
-// variables are its Axis nodes, whose operand is the extent; loads read the
-// nest's buffers. The same Load node at two places may read different values:
-// only a node without loads has the same value everywhere.
+// number. Expressions are nodes of one pool (tensor/builder/expression_pool.h):
+// loop variables are its Axis nodes, whose operand is the extent; loads read
+// the nest's buffers. The same Load node at two places may read different
+// values: only a node without loads has the same value everywhere.
 //
 // Nothing here depends on how many registers or lanes a device has. That a loop
 // is a vector or unrolled is part of the program: the schedule decided it.
@@ -33,8 +33,8 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "tensor/builder/expression_pool.h"
 #include "tensor/dispatch.h"
-#include "tensor/expression_pool.h"
 
 namespace ember::loops {
 

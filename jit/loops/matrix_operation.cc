@@ -11,8 +11,8 @@
 #include "base/float_format.h"
 #include "jit/loops/divisibility.h"
 #include "jit/loops/walk.h"
-#include "tensor/coefficient.h"
-#include "tensor/linear.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::loops {
 namespace {

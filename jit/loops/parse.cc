@@ -9,9 +9,9 @@
 #include "base/lexer.h"
 #include "jit/loops/text.h"
 #include "jit/loops/text_keywords.h"
-#include "tensor/declaration_parser.h"
-#include "tensor/draft.h"
-#include "tensor/expression_parser.h"
+#include "tensor/builder/draft.h"
+#include "tensor/text/declaration_parser.h"
+#include "tensor/text/expression_parser.h"
 
 namespace ember::loops {
 namespace {

@@ -9,8 +9,8 @@
 #include "jit/loops/text.h"
 #include "jit/loops/text_keywords.h"
 #include "jit/loops/walk.h"
-#include "tensor/expression_printer.h"
-#include "tensor/text_tables.h"
+#include "tensor/text/expression_printer.h"
+#include "tensor/text/tables.h"
 
 namespace ember::loops {
 namespace {

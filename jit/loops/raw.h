@@ -35,7 +35,7 @@
 #include <cstdint>
 
 #include "base/status.h"
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 #include "tensor/scalar.h"
 
 namespace ember::loops {

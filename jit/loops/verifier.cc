@@ -19,8 +19,8 @@
 #include "jit/loops/text.h"
 #include "jit/loops/verifier_signature.h"
 #include "jit/loops/walk.h"
-#include "tensor/linear.h"
-#include "tensor/type_rules.h"
+#include "tensor/builder/linear.h"
+#include "tensor/verifier/type_rules.h"
 
 namespace ember::loops {
 namespace {

@@ -10,7 +10,7 @@
 #include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
 #include "tensor/names.h"
-#include "tensor/type_rules.h"
+#include "tensor/verifier/type_rules.h"
 
 namespace ember::loops {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 #include "tensor/instructions.h"
 
 namespace ember::jit {

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
+#include "tensor/analysis/index_algebra.h"
 #include "tensor/dispatch.h"
-#include "tensor/index_algebra.h"
 
 namespace ember::jit {
 

@@ -12,7 +12,7 @@
 #include "jit/backend/decline_reasons.h"
 #include "jit/oracle/coverage.h"
 #include "jit/oracle/suspects.h"
-#include "tensor/element_bounds.h"
+#include "tensor/analysis/element_bounds.h"
 #include "tensor/parameters_text.h"
 #include "tensor/scalar.h"
 #include "vm/runtime/kernel_provider.h"

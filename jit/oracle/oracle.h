@@ -6,9 +6,9 @@
 //
 // It compares all elements with those of tier 0. Elements that differ by more
 // than rounding usually explains are suspects (suspects.h). Some suspects are
-// computed once more in interval arithmetic (tensor/element_bounds.h): the
-// intervals contain every result that an executor may round to, and sums widen
-// them by their error bound. So sums that cancel, and steps that rounding
+// computed once more in interval arithmetic (tensor/analysis/element_bounds.h):
+// the intervals contain every result that an executor may round to, and sums
+// widen them by their error bound. So sums that cancel, and steps that rounding
 // decides, do not cause a withdrawal, but differences that rounding cannot
 // explain do. Cost: about that of reading all results, plus most_steps if there
 // are suspects.

@@ -8,9 +8,9 @@
 #include "base/parallel.h"
 #include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/testing/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/kernel_provider.h"
 

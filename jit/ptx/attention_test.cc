@@ -28,7 +28,7 @@
 #include "jit/schedule/primitives/replay.h"
 #include "jit/target/gpu_model.h"
 #include "tensor/testing/random_values.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit::ptx {
 namespace {

@@ -40,7 +40,7 @@
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/target/gpu_model.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit::ptx {
 namespace {

@@ -30,7 +30,7 @@
 #include "jit/target/shared_panels.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::ptx {
 

@@ -20,7 +20,7 @@
 #include "jit/spirv/testing/run_nest.h"
 #include "jit/spirv/tools.h"
 #include "jit/target/gpu_model.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit::spirv {
 namespace {

@@ -8,8 +8,8 @@
 #include "jit/loops/divisibility.h"
 #include "jit/loops/walk.h"
 #include "jit/target/matrix_instructions.h"
-#include "tensor/coefficient.h"
-#include "tensor/linear.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/builder.h"
+#include "tensor/builder/builder.h"
 #include "tensor/concrete_header.h"
 
 namespace ember::tensor {

@@ -4,8 +4,8 @@
 #include <random>
 
 #include "base/check.h"
-#include "tensor/builder.h"
-#include "tensor/index_algebra.h"
+#include "tensor/analysis/index_algebra.h"
+#include "tensor/builder/builder.h"
 #include "tensor/testing/random_grid.h"
 #include "tensor/testing/random_stage_values.h"
 

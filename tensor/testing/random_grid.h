@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/builder.h"
+#include "tensor/builder/builder.h"
 #include "tensor/testing/random_values.h"
 
 namespace ember::tensor {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/builder.h"
+#include "tensor/builder/builder.h"
 #include "tensor/testing/random_dispatch.h"
 #include "tensor/testing/random_grid.h"
 

@@ -1,7 +1,7 @@
 #include "tests/cases/definition.h"
 
 #include "jit/loops/evaluator.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/testing/random_values.h"
 
 namespace ember::cases {

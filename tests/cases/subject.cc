@@ -12,7 +12,7 @@
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "tensor/concrete_header.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "tests/cases/case_file.h"
 
 namespace ember::cases {

@@ -17,8 +17,8 @@
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
-#include "tensor/text.h"
-#include "tensor/verifier.h"
+#include "tensor/text/text.h"
+#include "tensor/verifier/verifier.h"
 #include "tests/cases/case_file.h"
 
 namespace ember::cases {

@@ -14,7 +14,7 @@
 #include "jit/llvm/compiler.h"
 #include "jit/oracle/oracle.h"
 #include "tensor/testing/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::tests {

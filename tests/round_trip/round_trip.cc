@@ -20,7 +20,7 @@
 #include "compiler/graph/equal.h"
 #include "compiler/graph/text.h"
 #include "frontends/onnx/import/import.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "tests/onnx/run_case.h"
 #include "vm/isa/text.h"
 

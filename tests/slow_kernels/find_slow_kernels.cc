@@ -24,7 +24,7 @@
 #include "jit/schedule/testing/random_model_dispatch.h"
 #include "tensor/parameters_text.h"
 #include "tensor/testing/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "tools/lib/benchmark/child.h"
 #include "tools/lib/calls/dispatch_call.h"
 #include "tools/lib/cli/flags.h"

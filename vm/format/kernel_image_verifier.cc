@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/concat.h"
-#include "tensor/type_rules.h"
+#include "tensor/verifier/type_rules.h"
 #include "vm/format/device_abi.h"
 #include "vm/isa/limits.h"
 

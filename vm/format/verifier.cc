@@ -6,7 +6,7 @@
 #include "base/checked_math.h"
 #include "base/concat.h"
 #include "base/metadata_rules.h"
-#include "tensor/verifier.h"
+#include "tensor/verifier/verifier.h"
 #include "vm/isa/analysis.h"
 #include "vm/isa/limits.h"
 

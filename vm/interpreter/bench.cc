@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::vm {

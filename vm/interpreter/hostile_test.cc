@@ -12,10 +12,10 @@
 #include "base/testing/say_if_killed.h"
 #include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/testing/hostile_dispatch.h"
-#include "tensor/text.h"
-#include "tensor/verifier.h"
+#include "tensor/text/text.h"
+#include "tensor/verifier/verifier.h"
 #include "vm/interpreter/plan.h"
 #include "vm/interpreter/testing/compare.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/dtype.h"
 #include "gtest/gtest.h"
-#include "tensor/builder.h"
-#include "tensor/text.h"
+#include "tensor/builder/builder.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 #include "vm/interpreter/testing/compare.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {

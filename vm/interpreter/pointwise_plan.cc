@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "vm/interpreter/plan_memory.h"
 
 namespace ember::vm {

@@ -11,7 +11,7 @@
 #include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/sum_error.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {

@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "tensor/concrete_header.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::vm {

@@ -1,5 +1,5 @@
 #include "base/hash.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/isa/limits.h"
 #include "vm/isa/model_metadata.h"
 #include "vm/isa/program_text.h"

@@ -9,7 +9,7 @@
 
 #include "jit/loops/loop_nest.h"
 #include "jit/loops/testing/random_nest.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::loops {
 

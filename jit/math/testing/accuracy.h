@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 
 namespace ember::jit {
 

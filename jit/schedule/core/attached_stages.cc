@@ -10,8 +10,8 @@
 
 #include "jit/schedule/core/attachments.h"
 #include "jit/schedule/core/dependences.h"
-#include "tensor/linear.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 

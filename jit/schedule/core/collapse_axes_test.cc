@@ -17,8 +17,8 @@
 #include "jit/schedule/core/split_dims.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_model_dispatch.h"
-#include "tensor/evaluator.h"
-#include "tensor/text.h"
+#include "tensor/evaluator/evaluator.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {

@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
+#include "tensor/builder/simplify.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::schedule {

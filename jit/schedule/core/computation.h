@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "tensor/builder/expression_pool.h"
 #include "tensor/dispatch.h"
-#include "tensor/expression_pool.h"
 #include "tensor/interval.h"
 
 namespace ember::schedule {

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "tensor/linear.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/expression_pool.h"
-#include "tensor/linear.h"
+#include "tensor/builder/expression_pool.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::schedule {
 

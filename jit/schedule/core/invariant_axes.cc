@@ -8,7 +8,7 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {
 namespace {

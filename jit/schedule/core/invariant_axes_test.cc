@@ -12,7 +12,7 @@
 #include "jit/loops/text.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {

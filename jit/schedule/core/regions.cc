@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/linear.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {

@@ -2,7 +2,7 @@
 #include "jit/schedule/core/rewrite.h"
 
 #include "base/check.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 

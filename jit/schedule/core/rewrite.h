@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 
 namespace ember::schedule {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/coefficient.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {

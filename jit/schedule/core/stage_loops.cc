@@ -10,7 +10,7 @@
 #include "jit/loops/matrix_operation.h"
 #include "jit/schedule/core/facts.h"
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {

@@ -22,7 +22,7 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/rules/stage_shape.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {
 namespace {

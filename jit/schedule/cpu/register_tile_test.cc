@@ -7,7 +7,7 @@
 #include <string>
 
 #include "jit/schedule/core/computation.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {

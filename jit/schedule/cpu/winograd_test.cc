@@ -20,7 +20,7 @@
 #include "jit/schedule/primitives/replay.h"
 #include "jit/schedule/primitives/winograd_matrices.h"
 #include "jit/target/cpu_model.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "jit/schedule/rules/dot_plan.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {
 namespace {

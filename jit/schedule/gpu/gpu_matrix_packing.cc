@@ -8,7 +8,7 @@
 
 #include "jit/schedule/gpu/gpu_points.h"
 #include "jit/target/matrix_instructions.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {
 namespace {

@@ -13,7 +13,7 @@
 #include "jit/schedule/rules/stage_shape.h"
 #include "jit/target/matrix_instructions.h"
 #include "jit/target/shared_panels.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {
 namespace {

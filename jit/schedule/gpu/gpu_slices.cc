@@ -7,8 +7,8 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/primitives/replay.h"
-#include "tensor/coefficient.h"
-#include "tensor/linear.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::schedule {
 

@@ -12,7 +12,7 @@
 #include "jit/loops/walk.h"
 #include "jit/schedule/gpu/gpu_points.h"
 #include "jit/schedule/rules/stage_shape.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::schedule {
 namespace {

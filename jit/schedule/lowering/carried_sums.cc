@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/rounding.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/sum_error.h"
 
 namespace ember::schedule {

@@ -11,7 +11,7 @@
 
 #include "jit/loops/walk.h"
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {

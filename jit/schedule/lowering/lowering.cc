@@ -30,9 +30,9 @@
 #include "jit/schedule/lowering/stage_values.h"
 #include "jit/schedule/lowering/unguard_registers.h"
 #include "jit/schedule/lowering/zero_fills.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {

@@ -20,9 +20,9 @@
 #include "jit/schedule/cpu/default_schedule.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/schedule/testing/random_pair.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/testing/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {

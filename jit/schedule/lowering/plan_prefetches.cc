@@ -10,8 +10,8 @@
 #include "base/dtype.h"
 #include "base/rounding.h"
 #include "jit/loops/walk.h"
-#include "tensor/linear.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::schedule {
 namespace {

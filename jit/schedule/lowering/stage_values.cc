@@ -7,8 +7,8 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 

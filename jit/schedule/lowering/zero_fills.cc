@@ -9,8 +9,8 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/stage_loops.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {

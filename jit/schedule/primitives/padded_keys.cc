@@ -15,9 +15,9 @@
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
 #include "jit/schedule/primitives/primitives.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {

@@ -10,11 +10,11 @@
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
 #include "jit/schedule/primitives/primitives.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/names.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {

@@ -18,8 +18,8 @@
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
 #include "jit/schedule/primitives/primitives.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/names.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {

@@ -6,7 +6,7 @@
 #include "jit/loops/matrix_operation.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/primitives/primitives.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {
 namespace {

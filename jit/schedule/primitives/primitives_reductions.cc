@@ -9,9 +9,9 @@
 
 #include "jit/schedule/core/rewrite.h"
 #include "jit/schedule/primitives/primitives.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/names.h"
 #include "tensor/range_rules.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {

@@ -15,8 +15,8 @@
 #include "jit/schedule/primitives/online_softmax.h"
 #include "jit/schedule/primitives/padded_keys.h"
 #include "jit/schedule/primitives/primitives.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/names.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {

@@ -12,10 +12,10 @@
 #include "jit/schedule/core/rewrite.h"
 #include "jit/schedule/primitives/primitives.h"
 #include "jit/schedule/primitives/winograd_matrices.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {

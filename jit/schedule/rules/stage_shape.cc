@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "jit/loops/dot_product.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {
 namespace {

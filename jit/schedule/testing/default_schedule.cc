@@ -14,10 +14,10 @@
 #include "jit/schedule/cpu/default_schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/target/cpu_model.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/testing/random_dispatch.h"
 #include "tensor/testing/random_values.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "tensor/index_algebra.h"
+#include "tensor/analysis/index_algebra.h"
 #include "tools/lib/tensors/compare.h"
 #include "vm/interpreter/plan.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/index_algebra.h"
+#include "tensor/analysis/index_algebra.h"
 #include "tools/lib/calls/repro.h"
 #include "tools/lib/cli/paths.h"
 #include "vm/runtime/kernel_provider.h"

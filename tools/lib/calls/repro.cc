@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "tools/lib/calls/dispatch_call.h"
 #include "tools/lib/tensors/elements.h"
 #include "tools/lib/tensors/npy.h"

@@ -6,7 +6,7 @@
 //   EMBER_ASSIGN_OR_RETURN(Repro same, ReadRepro(folder));
 //
 //   README.txt                      what differed, and how to run it again
-//   dispatch.txt                    the dispatch (tensor/text.h)
+//   dispatch.txt                    the dispatch (tensor/text/text.h)
 //   call.txt                        tier, target, threads, parameters …
 //   input_0.npy …                   the operands of the call
 //   want_0.npy …, got_0.npy …       results of tier 0 and of the kernel

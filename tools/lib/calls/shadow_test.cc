@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_device.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "tools/lib/calls/repro.h"
 #include "tools/lib/tensors/elements.h"
 #include "tools/lib/testing/faulty_kernel.h"

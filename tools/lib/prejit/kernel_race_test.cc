@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::tools {
 namespace {

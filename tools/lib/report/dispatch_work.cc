@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tensor/index_algebra.h"
+#include "tensor/analysis/index_algebra.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tools {

@@ -1,7 +1,7 @@
 #include "tools/lib/report/dispatch_work.h"
 
 #include "gtest/gtest.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::tools {
 namespace {

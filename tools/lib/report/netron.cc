@@ -3,7 +3,7 @@
 #include <set>
 
 #include "frontends/onnx/node/tensor_proto.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "third_party/onnx/onnx.pb.h"
 #include "tools/lib/report/module_graph.h"
 

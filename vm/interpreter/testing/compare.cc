@@ -8,9 +8,9 @@
 
 #include "base/float_format.h"
 #include "gtest/gtest.h"
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/scalar.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::vm {

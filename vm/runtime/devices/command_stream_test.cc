@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "gtest/gtest.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/runtime/testing/fake_device.h"
 
 namespace ember::vm {

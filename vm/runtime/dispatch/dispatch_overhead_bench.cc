@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "hal/cpu/cpu_device.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 #include "vm/isa/text.h"
 #include "vm/runtime/dispatch/tiering.h"

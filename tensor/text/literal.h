@@ -1,0 +1,33 @@
+// Writes constants as the shortest exact text, and reads them. Internal to the
+// text form.
+//
+//   3  -1  0.5  1e-07  inf  -inf  nan  true  false  bits(0x7fc00001)
+#ifndef EMBER_TENSOR_TEXT_LITERAL_H_
+#define EMBER_TENSOR_TEXT_LITERAL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/dtype.h"
+
+namespace ember::tensor {
+
+// Returns the text of a constant, without its type. Floats always show a point,
+// an exponent or a word; NaNs other than the plain quiet one show their bits.
+std::string FormatLiteral(uint64_t bits, DType type);
+
+// Returns the bits of a number token ("12", "0.5", "0x1p-3"), negated if asked.
+// nullopt if it is no number of that type: a fraction for an integer, or out of
+// range (for integers and for finite floats).
+std::optional<uint64_t> NumberBits(std::string_view text, bool is_float_token,
+                                   bool negative, DType type);
+// Returns the bits of an infinity; nullopt where the type has no infinity
+// (f8e4m3fn).
+std::optional<uint64_t> InfinityBits(bool negative, DType type);
+uint64_t NanBits(DType type);
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_TEXT_LITERAL_H_
