@@ -72,9 +72,9 @@ struct JitOptions {
   // (jit/schedule/primitives/winograd_matrices.h).
   bool exact_schedules = false;
   // True if kernels of CUDA's devices may multiply factors of f32 as tf32,
-  // whose mantissas have 10 bits (jit/loops/matrix_operation.h). Their target
-  // then has the feature, so that kernels with and without it are not confused.
-  // exact_schedules overrides this. Other kernels do not change.
+  // whose mantissas have 10 bits (jit/loops/analysis/matrix_operation.h). Their
+  // target then has the feature, so that kernels with and without it are not
+  // confused. exact_schedules overrides this. Other kernels do not change.
   bool allow_tf32 = false;
   // The cache of kernels on disk; without a folder there is none. A folder that
   // cannot be used is no error: Jit::cache_problem gives the reason, and

@@ -69,7 +69,7 @@ class Counter {
   }
 
   // Numbers of iterations of an invocation that runs a block, and of one that
-  // is masked off meanwhile, as in jit/loops/iterations.cc.
+  // is masked off meanwhile, as in jit/loops/analysis/iterations.cc.
   struct Turns {
     uint32_t on, off;
   };

@@ -1,8 +1,8 @@
 // Emits expressions of a nest as C, at the source builder's current place.
 //
 // Each node is a constant variable of its own. Nodes without loads are computed
-// once, as far out as jit/loops/placement.h says. Nodes with loads are computed
-// at their statement, once per statement.
+// once, as far out as jit/loops/analysis/placement.h says. Nodes with loads are
+// computed at their statement, once per statement.
 //
 //   expressions.BeginStatement();
 //   const std::string value = expressions.Emit(store.value);     // "v12"
@@ -30,9 +30,9 @@
 #include "jit/c/arguments.h"
 #include "jit/c/arithmetic.h"
 #include "jit/c/source_builder.h"
-#include "jit/loops/facts.h"
+#include "jit/loops/analysis/facts.h"
+#include "jit/loops/analysis/placement.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/placement.h"
 
 namespace ember::jit::c {
 

@@ -9,7 +9,7 @@
 #include "jit/c/phase_emitter.h"
 #include "jit/c/target_operations.h"
 #include "jit/legalise/legalise.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 
 namespace ember::jit::c {
 namespace {

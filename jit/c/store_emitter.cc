@@ -8,7 +8,7 @@
 #include "jit/c/target_operations.h"
 #include "jit/c/types.h"
 #include "jit/legalise/formula.h"
-#include "jit/loops/may_share_memory.h"
+#include "jit/loops/analysis/may_share_memory.h"
 #include "jit/loops/walk.h"
 #include "tensor/update.h"
 

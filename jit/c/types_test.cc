@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "jit/c/testing/compile_here.h"
 #include "jit/loops/testing/arithmetic_cases.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit::c {

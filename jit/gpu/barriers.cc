@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "jit/gpu/rings.h"
-#include "jit/loops/combining.h"
-#include "jit/loops/may_share_memory.h"
+#include "jit/loops/analysis/combining.h"
+#include "jit/loops/analysis/may_share_memory.h"
 #include "jit/loops/walk.h"
 
 namespace ember::jit::gpu {

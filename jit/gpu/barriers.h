@@ -55,7 +55,8 @@ struct SharedMemory {
   // (jit/target/shared_panels.h). Barriers do not depend on this list; other
   // parts of the plan do.
   std::vector<bool> has_panels;
-  // True if combining loops (jit/loops/combining.h) need memory as well.
+  // True if combining loops (jit/loops/analysis/combining.h) need memory as
+  // well.
   bool has_parts = false;
   // For each buffer: its range in the workgroup's memory, which is empty for a
   // buffer that is elsewhere. Buffers whose ranges overlap count as one. The

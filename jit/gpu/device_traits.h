@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 
 namespace ember::jit::gpu {
 

@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "gtest/gtest.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 
 namespace ember::jit::gpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "jit/gpu/rings.h"
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/walk.h"
 #include "jit/target/matrix_instructions.h"
 

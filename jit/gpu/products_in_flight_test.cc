@@ -7,8 +7,8 @@
 
 #include "gtest/gtest.h"
 #include "jit/gpu/phase_plan.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/target/matrix_instructions.h"
 
 namespace ember::jit::gpu {

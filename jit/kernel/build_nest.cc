@@ -8,8 +8,8 @@
 
 #include "base/concat.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/registry/backends.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/normalise.h"

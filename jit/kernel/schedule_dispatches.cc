@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/loops/walk.h"
 #include "jit/registry/backends.h"
 #include "jit/schedule/core/computation.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "jit/legalise/rules.h"
-#include "jit/loops/facts.h"
+#include "jit/loops/analysis/facts.h"
 #include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
 #include "jit/math/expand.h"

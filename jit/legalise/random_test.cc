@@ -12,10 +12,10 @@
 #include "gtest/gtest.h"
 #include "jit/legalise/legalise.h"
 #include "jit/legalise/target_operations.h"
-#include "jit/loops/evaluator.h"
+#include "jit/loops/evaluator/evaluator.h"
 #include "jit/loops/testing/arithmetic_cases.h"
 #include "jit/loops/testing/random_nest.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "tensor/scalar.h"
 #include "tensor/testing/random_values.h"
 

@@ -6,8 +6,8 @@
 #include "jit/legalise/formula.h"
 #include "jit/legalise/legalise.h"
 #include "jit/legalise/target_operations.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 
 namespace ember::jit::legalise {
 namespace {

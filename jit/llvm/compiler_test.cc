@@ -12,7 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "jit/llvm/testing/run_nest.h"
-#include "jit/loops/dot_product.h"
+#include "jit/loops/analysis/dot_product.h"
 
 namespace ember::jit {
 namespace {

@@ -47,7 +47,7 @@ struct TargetTraits {
   int pair_product_bits = 0;
   int bfloat_product_bits = 0;
   // Bits of the widest vectors with instructions for 4 products of unsigned
-  // bytes by small ones (jit/loops/dot_product.h); 0: none.
+  // bytes by small ones (jit/loops/analysis/dot_product.h); 0: none.
   int small_product_bits = 0;
   // The signs in these products of bytes. False: unsigned by signed bytes
   // (x86). True: equal signs (NEON), and possibly different ones, too.

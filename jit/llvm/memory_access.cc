@@ -7,7 +7,7 @@
 
 #include "jit/llvm/load_column.h"
 #include "jit/llvm/prefetch.h"
-#include "jit/loops/may_share_memory.h"
+#include "jit/loops/analysis/may_share_memory.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"

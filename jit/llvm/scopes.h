@@ -1,6 +1,6 @@
 // Tracks the loops around the current place of code: the values of their
 // variables, and the scopes for values that depend on nothing further in
-// (jit/loops/placement.h).
+// (jit/loops/analysis/placement.h).
 //
 // A scope has a prologue, a block that dominates its body. Values are put
 // before the prologue's terminator. Scopes of variables that are constants (of
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "jit/llvm/ir.h"
+#include "jit/loops/analysis/placement.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/placement.h"
 
 namespace ember::jit {
 

@@ -24,7 +24,7 @@
 // is a vector or unrolled is part of the program: the schedule decided it.
 //
 // Ownership: a plain value, movable. Thread-safety: immutable after lowering;
-// share freely. Invariants: those that jit/loops/verifier.h checks.
+// share freely. Invariants: those that jit/loops/verifier/verifier.h checks.
 #ifndef EMBER_JIT_LOOPS_LOOP_NEST_H_
 #define EMBER_JIT_LOOPS_LOOP_NEST_H_
 
@@ -89,7 +89,7 @@ enum class LoopKind : uint8_t {
   //
   // Several values of the loop may update one element only if the loop does
   // nothing else. An update then counts all of them, in an unspecified order
-  // (jit/loops/combining.h).
+  // (jit/loops/analysis/combining.h).
   //
   //   invocation i < 64 { %sum[i] = 0.0 }
   //   for k0 < 8 {
@@ -107,11 +107,11 @@ enum class LoopKind : uint8_t {
   //     dot q < 4 { %sum[l] += i32(%a[i, k * 4 + q]) * i32(%b[k, l, q]) }
   //   }
   //
-  // The body is one such update; jit/loops/dot_product.h defines its form and
-  // the types. May be inside a vector loop. On integers it gives the result of
-  // a serial loop, with sums that wrap. On bf16, in f32: the order of the
-  // products is not specified, each may be added as a fused multiply-add, and
-  // subnormal factors and sums may be taken for zero.
+  // The body is one such update; jit/loops/analysis/dot_product.h defines its
+  // form and the types. May be inside a vector loop. On integers it gives the
+  // result of a serial loop, with sums that wrap. On bf16, in f32: the order of
+  // the products is not specified, each may be added as a fused multiply-add,
+  // and subnormal factors and sums may be taken for zero.
   kDot,
   // Like kInvocation, but a device with subgroups (a warp, a wave: invocations
   // that advance together) runs each value on a whole subgroup: value s on
@@ -135,13 +135,13 @@ enum class LoopKind : uint8_t {
   //   }
   //
   // Two or three loops of constant extents directly in each other are together
-  // a fill, a product or a store (jit/loops/matrix_operation.h). Only in a
-  // subgroup loop. On integers it gives the result of serial loops, with sums
-  // that wrap. On floats, the order of the sum's terms is not specified, and
-  // terms need not be rounded one by one: a product may be exact, and a partial
-  // sum more exact than the accumulator. Subnormal values may be taken for
-  // zero. Where the target allows it, factors of f32 may be rounded to 10 bits
-  // of mantissa.
+  // a fill, a product or a store (jit/loops/analysis/matrix_operation.h). Only
+  // in a subgroup loop. On integers it gives the result of serial loops, with
+  // sums that wrap. On floats, the order of the sum's terms is not specified,
+  // and terms need not be rounded one by one: a product may be exact, and a
+  // partial sum more exact than the accumulator. Subnormal values may be taken
+  // for zero. Where the target allows it, factors of f32 may be rounded to 10
+  // bits of mantissa.
   kMatrix,
 };
 

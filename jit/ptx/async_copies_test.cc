@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "hal/cuda/emulated/grid.h"
 #include "jit/gpu/testing/run_nest.h"
-#include "jit/loops/evaluator.h"
+#include "jit/loops/evaluator/evaluator.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
 #include "jit/ptx/testing/assembler.h"

@@ -1,5 +1,5 @@
 // Combines a value of each thread of a block into one, for combining loops
-// (jit/loops/combining.h).
+// (jit/loops/analysis/combining.h).
 //
 // Warps combine by shuffles, in any type. The first thread then combines the
 // warps' values through shared memory. Not thread-safe.

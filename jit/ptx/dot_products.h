@@ -15,7 +15,7 @@
 
 #include "jit/llvm/expression_emitter.h"
 #include "jit/llvm/ir.h"
-#include "jit/loops/dot_product.h"
+#include "jit/loops/analysis/dot_product.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit::ptx {

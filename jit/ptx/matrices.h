@@ -1,7 +1,7 @@
-// Emits matrix loops (jit/loops/matrix_operation.h) as instructions of warps:
-// mma.sync with the fragments of jit/target/matrix_instructions.h, and ldmatrix
-// for factors in shared memory; or wgmma, of four warps at once, which reads a
-// factor in panels (jit/target/shared_panels.h).
+// Emits matrix loops (jit/loops/analysis/matrix_operation.h) as instructions of
+// warps: mma.sync with the fragments of jit/target/matrix_instructions.h, and
+// ldmatrix for factors in shared memory; or wgmma, of four warps at once, which
+// reads a factor in panels (jit/target/shared_panels.h).
 //
 //   Matrices matrices(nest, plan, target, builder, function, expressions, error);
 //   matrices.SetInvocation(invocation);   // at the function's entry
@@ -24,8 +24,8 @@
 #include "jit/gpu/phase_plan.h"
 #include "jit/llvm/expression_emitter.h"
 #include "jit/llvm/ir.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/matrix_operation.h"
 #include "jit/ptx/target.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Function.h"

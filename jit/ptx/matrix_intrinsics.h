@@ -2,7 +2,7 @@
 #ifndef EMBER_JIT_PTX_MATRIX_INTRINSICS_H_
 #define EMBER_JIT_PTX_MATRIX_INTRINSICS_H_
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Intrinsics.h"
 

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/gpu/testing/run_nest.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
 #include "jit/ptx/testing/assembler.h"

@@ -13,7 +13,7 @@
 #include "hal/command_list.h"
 #include "hal/device.h"
 #include "jit/gpu/testing/run_nest.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
 #include "jit/ptx/testing/device.h"

@@ -8,8 +8,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/gpu/gpu_schedule.h"

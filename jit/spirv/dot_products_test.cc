@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/loops/testing/text_template.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/gpu/gpu_schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/spirv/emitter.h"

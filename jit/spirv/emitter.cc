@@ -4,7 +4,7 @@
 #include "jit/backend/decline_reasons.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/legalise/legalise.h"
-#include "jit/loops/facts.h"
+#include "jit/loops/analysis/facts.h"
 #include "jit/spirv/memory_model.h"
 #include "jit/spirv/module_builder.h"
 #include "jit/spirv/phase_emitter.h"

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/concat.h"
-#include "jit/loops/divisibility.h"
-#include "jit/loops/may_share_memory.h"
+#include "jit/loops/analysis/divisibility.h"
+#include "jit/loops/analysis/may_share_memory.h"
 
 namespace ember::jit::spirv {
 

@@ -26,7 +26,7 @@ struct CpuModel {
   bool has_byte_dots = false;
   bool has_short_dots = false;
   // True if there are instructions for sums of 4 products of unsigned bytes and
-  // small ones (jit/loops/dot_product.h).
+  // small ones (jit/loops/analysis/dot_product.h).
   bool has_small_byte_dots = false;
   // True if there are instructions for sums of 2 products of bf16, in f32.
   bool has_bfloat_dots = false;

@@ -1,6 +1,6 @@
 // The table of instructions for short sums of products, one sum in each lane of
 // a vector. A row computes a dot loop of its count and types
-// (jit/loops/dot_product.h); its name is for people.
+// (jit/loops/analysis/dot_product.h); its name is for people.
 //
 //   const auto has = [&](std::string_view feature) { … };
 //   WidestDot("x86_64", DotKind::kBytes, has);   // 512; 0: there is none

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 
 namespace ember::jit {
 

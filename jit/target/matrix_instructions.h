@@ -1,7 +1,7 @@
 // The table of instructions by which the threads of a warp multiply small
 // matrices. A row computes a matrix loop of its type
-// (jit/loops/matrix_operation.h); its layout says which lane holds which
-// element.
+// (jit/loops/analysis/matrix_operation.h); its layout says which lane holds
+// which element.
 //
 //   for (const MatrixInstruction& row : MatrixInstructions()) …
 //   const MatrixInstruction* row = FindMatrixInstruction(type, "sm_80");
@@ -32,7 +32,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 
 namespace ember::jit {
 
@@ -59,8 +59,8 @@ struct MatrixFragment {
 };
 
 // The feature of a target ("sm_80+subgroup32+tf32") that allows multiplying
-// factors of f32 as tf32 (jit/loops/matrix_operation.h). No device reports the
-// feature: the user adds it (WithTf32).
+// factors of f32 as tf32 (jit/loops/analysis/matrix_operation.h). No device
+// reports the feature: the user adds it (WithTf32).
 inline constexpr std::string_view kTf32 = "tf32";
 
 // Returns the target with the feature kTf32; unchanged if it is not a device of

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "jit/loops/divisibility.h"
+#include "jit/loops/analysis/divisibility.h"
 #include "jit/loops/walk.h"
 #include "jit/target/matrix_instructions.h"
 #include "tensor/builder/coefficient.h"

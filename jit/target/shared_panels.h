@@ -20,8 +20,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/matrix_operation.h"
 
 namespace ember::jit {
 

@@ -49,7 +49,7 @@ struct Message {
 
 // A verified nest for the worker to compile.
 struct CompileJob {
-  std::string nest;  // text of the nest (jit/loops/text.h)
+  std::string nest;  // text of the nest (jit/loops/text/text.h)
   CompileOptions options;
 };
 

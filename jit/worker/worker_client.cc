@@ -7,7 +7,7 @@
 #include "base/concat.h"
 #include "base/target_text.h"
 #include "jit/llvm/library/llvm_library.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/worker/protocol.h"
 #include "jit/worker/start_process.h"
 #include "jit/worker/worker_socket.h"

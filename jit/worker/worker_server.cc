@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/thread_name.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/worker/worker_socket.h"
 
 namespace ember::jit {

@@ -1,6 +1,6 @@
 #include "tests/cases/definition.h"
 
-#include "jit/loops/evaluator.h"
+#include "jit/loops/evaluator/evaluator.h"
 #include "tensor/evaluator/evaluator.h"
 #include "tensor/testing/random_values.h"
 

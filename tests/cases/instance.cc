@@ -6,7 +6,7 @@
 
 #include "base/concat.h"
 #include "base/hash.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "tests/cases/run_section.h"

@@ -1,8 +1,8 @@
 #include <string>
 
 #include "base/concat.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
 #include "tensor/testing/random_values.h"
 #include "tests/cases/executor_runs.h"
 

@@ -8,7 +8,7 @@
 #include "jit/c/target.h"
 #include "jit/c/testing/compile_here.h"
 #include "jit/llvm/testing/run_nest.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "tests/nests/host_code.h"
 #include "tests/nests/runs.h"
 

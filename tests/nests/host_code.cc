@@ -5,7 +5,7 @@
 
 #include "base/concat.h"
 #include "jit/llvm/testing/run_nest.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "tensor/scalar.h"
 #include "tests/cases/elements.h"
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "jit/llvm/testing/run_nest.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/cpu/default_schedule.h"
 #include "tests/nests/host_code.h"
 #include "tests/nests/runs.h"

@@ -24,8 +24,8 @@
 
 #include "base/dtype.h"
 #include "base/status.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/matrix_operation.h"
 #include "jit/schedule/core/schedule.h"
 
 namespace ember::nests {

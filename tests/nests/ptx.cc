@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/testing/run_nest.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
 #include "jit/ptx/testing/assembler.h"

@@ -3,7 +3,7 @@
 #include "base/concat.h"
 #include "base/hash.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/gpu/gpu_schedule.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"

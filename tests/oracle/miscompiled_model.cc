@@ -9,7 +9,7 @@
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/host_kernel.h"
 #include "jit/kernel/build_nest.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/verifier/verifier.h"
 #include "tools/lib/cli/device.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/tensors/elements.h"

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 
 namespace ember::tests {
 namespace {

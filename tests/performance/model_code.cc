@@ -5,7 +5,7 @@
 
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/compiler.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "tests/performance/model_nests.h"
 
 namespace ember::tests {

@@ -18,7 +18,7 @@
 #include "jit/kernel/build_nest.h"
 #include "jit/llvm/testing/run_counts.h"
 #include "jit/llvm/testing/run_nest.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/oracle/oracle.h"
 #include "jit/target/testing/processors.h"
 #include "tools/lib/calls/dispatch_call.h"

@@ -12,7 +12,7 @@
 
 #include "base/check.h"
 #include "jit/llvm/all_targets.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 
 namespace ember::jit {
 namespace {

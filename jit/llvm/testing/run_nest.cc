@@ -16,9 +16,9 @@
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_target.h"
 #include "jit/llvm/testing/foreign.h"
-#include "jit/loops/evaluator.h"
+#include "jit/loops/evaluator/evaluator.h"
 #include "jit/loops/testing/arithmetic_cases.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 
 namespace ember::loops {
 

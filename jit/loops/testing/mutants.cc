@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/loops/walk.h"
 #include "tensor/scalar.h"
 

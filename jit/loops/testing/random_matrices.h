@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/matrix_operation.h"
 #include "jit/loops/testing/random_expressions.h"
 #include "jit/loops/testing/random_loops.h"
 

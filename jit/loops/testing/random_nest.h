@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/matrix_operation.h"
 #include "tensor/testing/random_values.h"  // IWYU pragma: export
 
 namespace ember::loops {

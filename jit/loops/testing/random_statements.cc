@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "jit/loops/dot_product.h"
+#include "jit/loops/analysis/dot_product.h"
 
 namespace ember::loops {
 

@@ -1,8 +1,8 @@
 #include "jit/loops/testing/verifier.h"
 
 #include "gtest/gtest.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 
 namespace ember::loops {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/check.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "tensor/text/text.h"

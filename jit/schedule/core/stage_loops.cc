@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/schedule/core/facts.h"
 #include "jit/schedule/core/rewrite.h"
 #include "tensor/builder/simplify.h"

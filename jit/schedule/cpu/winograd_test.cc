@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/cpu/default_schedule.h"
 #include "jit/schedule/lowering/lowering.h"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/schedule/gpu/gpu_schedule.h"
 #include "jit/target/gpu_model.h"
 

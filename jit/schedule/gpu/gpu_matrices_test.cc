@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/testing/seeds.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/gpu/gpu_schedule.h"

@@ -27,7 +27,7 @@
 #include <set>
 #include <string>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/schedule/gpu/gpu_costs.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/gpu_model.h"

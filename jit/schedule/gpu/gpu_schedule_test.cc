@@ -13,10 +13,10 @@
 #include <string_view>
 
 #include "base/testing/seeds.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/iterations.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/analysis/iterations.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "tensor/text/text.h"

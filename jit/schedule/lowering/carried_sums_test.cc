@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "base/testing/seeds.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/cpu/default_schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_pair.h"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "jit/loops/dot_product.h"
-#include "jit/loops/matrix_rules.h"
+#include "jit/loops/analysis/dot_product.h"
+#include "jit/loops/verifier/matrix_rules.h"
 #include "jit/loops/walk.h"
 #include "jit/schedule/core/attached_stages.h"
 #include "jit/schedule/core/dependences.h"

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/primitives/primitives.h"
 #include "tensor/builder/coefficient.h"

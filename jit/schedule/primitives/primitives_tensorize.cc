@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "jit/loops/dot_product.h"
+#include "jit/loops/analysis/dot_product.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
 #include "jit/schedule/primitives/primitives.h"

@@ -44,7 +44,7 @@ struct DotPlan {
 // instruction adds.
 struct DotCounts {
   bool bytes = false;  // 4 products of bytes
-  // 4 products of u8 by small bytes (jit/loops/dot_product.h)
+  // 4 products of u8 by small bytes (jit/loops/analysis/dot_product.h)
   bool small = false;
   bool shorts = false;  // 2 products of i16, or of types whose values fit in it
   bool bfloats = false;  // 2 products of bf16

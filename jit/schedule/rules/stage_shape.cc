@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "jit/loops/dot_product.h"
+#include "jit/loops/analysis/dot_product.h"
 #include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {

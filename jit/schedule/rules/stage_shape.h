@@ -58,7 +58,8 @@ class StageShape {
   bool MovesAlone(NodeId load, int axis) const;
   // True if the elements that the load reads never change.
   bool ReadsConstant(NodeId load) const;
-  // True if the load reads a constant of small bytes (jit/loops/dot_product.h).
+  // True if the load reads a constant of small bytes
+  // (jit/loops/analysis/dot_product.h).
   bool ReadsSmallBytes(NodeId load) const;
   // True if the load gives a default value outside of the buffer.
   bool IsPadded(NodeId load) const;

@@ -5,9 +5,9 @@
 
 #include <utility>
 
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/core/order_axes.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/core/split_dims.h"

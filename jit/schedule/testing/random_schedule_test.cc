@@ -12,9 +12,9 @@
 #include <string>
 
 #include "base/testing/seeds.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/primitives.h"
 #include "jit/schedule/primitives/replay.h"

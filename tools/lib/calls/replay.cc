@@ -3,9 +3,9 @@
 #include <memory>
 #include <utility>
 
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "tools/lib/calls/dispatch_call.h"
 #include "tools/lib/calls/side.h"
 #include "tools/lib/cli/load_jit.h"
