@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/progress.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "compiler/graph/verifier.h"
 #include "compiler/lowering/emit.h"
 #include "compiler/lowering/fusion.h"

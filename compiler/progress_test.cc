@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/compile.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/testing/seeds.h"
 #include "compiler/graph/testing/evaluate.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "compiler/graph/verifier.h"
 #include "compiler/pipeline.h"
 #include "compiler/testing/random_movements.h"

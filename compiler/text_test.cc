@@ -11,7 +11,7 @@
 //
 // To write the expectations anew (then read them!):
 //   bazel run //compiler:text_test -- --bless=$PWD/compiler/testdata
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -25,7 +25,7 @@
 #include "base/dtype.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "compiler/graph/graph.h"
 
 namespace ember::frontends {

@@ -18,7 +18,7 @@
 
 #include "base/dtype.h"
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/frontend.h"
 
 namespace ember::frontends {

@@ -6,7 +6,7 @@
 #include "base/did_you_mean.h"
 #include "base/file.h"
 #include "base/one_line.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "frontends/registry/formats.h"
 #include "tensor/text/text.h"
 #include "tools/lib/cli/command_line_error.h"

@@ -1,7 +1,7 @@
 #include "compiler/graph/graph.h"
 
 #include "compiler/graph/operators.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "compiler/graph/verifier.h"
 #include "gtest/gtest.h"
 

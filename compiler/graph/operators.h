@@ -33,7 +33,7 @@
 //   reduce_window {combiner, window, strides, dilations, low, high}   per dim of x; positions
 //                                            outside are the combiner's identity
 //
-// Run by the program, not by a dispatch (operators_program.cc has the details):
+// Run by the program, not by a dispatch (compiler/graph/operators/program.cc has the details):
 //
 //   extents {defines, message?} (x: i64[k])  x, none negative: defines one symbol per element;
 //                                            with a message it is a check (GraphBuilder::Require)
@@ -41,7 +41,7 @@
 //   loop {…} (carried..., scanned..., captures...) body
 //   top_k {axis, k, largest} (x), non_zero {defines} (x), unique {defines, sorted} (x),
 //   non_max_suppression {defines, …} (boxes, scores, thresholds)
-// On strings, which are i64 handles (operators_strings.cc, Graph::strings):
+// On strings, which are i64 handles (compiler/graph/operators/strings.cc, Graph::strings):
 //   string_concat (a, b), string_lower, string_upper, string_rank (x),
 //   string_split {defines, delimiter, most} (x), regex_full_match {pattern} (x),
 //   string_to_number {dtype} (x), number_to_string (x)

@@ -2,7 +2,7 @@
 // with them.
 #include "base/check.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/symbols.h"
+#include "compiler/graph/operators/symbols.h"
 #include "compiler/lowering/program_emitter.h"
 
 namespace ember::compiler {

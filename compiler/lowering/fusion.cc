@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "compiler/graph/operators.h"
-#include "compiler/graph/symbols.h"
+#include "compiler/graph/operators/symbols.h"
 #include "compiler/lowering/group_builder.h"
 #include "compiler/lowering/stage_summary.h"
 #include "compiler/lowering/storage.h"

@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/stage_context.h"
+#include "compiler/graph/operators/operation_dispatch.h"
+#include "compiler/graph/operators/stage_context.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/narrow_products.h"
 #include "compiler/passes/permutation.h"

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/symbols.h"
+#include "compiler/graph/operators/symbols.h"
 #include "compiler/passes/constant_value.h"
 
 namespace ember::compiler {

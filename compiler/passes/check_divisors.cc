@@ -8,7 +8,7 @@
 
 #include "base/concat.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/symbols.h"
+#include "compiler/graph/operators/symbols.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/queries.h"
 

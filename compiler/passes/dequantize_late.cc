@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/contract_spec.h"
+#include "compiler/graph/operators/contract_spec.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/dequantized_value.h"
 #include "compiler/passes/eliminate.h"

@@ -1,7 +1,7 @@
 #include "compiler/passes/element_order.h"
 
 #include "compiler/graph/graph.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "gtest/gtest.h"
 
 namespace ember::compiler {

@@ -6,9 +6,9 @@
 #include <unordered_map>
 
 #include "base/hash.h"
-#include "compiler/graph/broadcasting.h"
+#include "compiler/graph/builder/broadcasting.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/symbols.h"
+#include "compiler/graph/operators/symbols.h"
 
 namespace ember::compiler {
 namespace {

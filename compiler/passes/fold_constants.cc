@@ -7,8 +7,8 @@
 
 #include "base/mapped_pages.h"
 #include "base/parallel.h"
-#include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
+#include "compiler/graph/operators/operation_dispatch.h"
 #include "compiler/passes/check_divisors.h"
 #include "compiler/passes/narrow_products.h"
 #include "compiler/passes/rewriter.h"

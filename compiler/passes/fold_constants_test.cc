@@ -7,7 +7,7 @@
 #include "base/concat.h"
 #include "base/dtype.h"
 #include "compiler/graph/graph.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "gtest/gtest.h"
 
 namespace ember::compiler {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "compiler/graph/contract_spec.h"
+#include "compiler/graph/operators/contract_spec.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/queries.h"
 #include "compiler/passes/rewriter.h"

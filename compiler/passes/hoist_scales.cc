@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/contract_spec.h"
+#include "compiler/graph/operators/contract_spec.h"
 #include "compiler/passes/queries.h"
 #include "compiler/passes/rewriter.h"
 

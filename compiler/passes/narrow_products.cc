@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/contract_spec.h"
 #include "compiler/graph/operators.h"
+#include "compiler/graph/operators/contract_spec.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/permutation.h"
 #include "compiler/passes/queries.h"

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/dtype.h"
-#include "compiler/graph/contract_spec.h"
 #include "compiler/graph/graph.h"
+#include "compiler/graph/operators/contract_spec.h"
 
 namespace ember::compiler {
 

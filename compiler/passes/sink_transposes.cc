@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "compiler/graph/contract_spec.h"
 #include "compiler/graph/operators.h"
+#include "compiler/graph/operators/contract_spec.h"
 #include "compiler/passes/element_order.h"
 #include "compiler/passes/permutation.h"
 #include "compiler/passes/queries.h"

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/caffe/weights.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"

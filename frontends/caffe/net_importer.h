@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/caffe/layer_context.h"
 #include "frontends/caffe/layer_table.h"
 #include "frontends/frontend.h"

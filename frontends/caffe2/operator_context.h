@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
 #include "frontends/ops/operand_context.h"

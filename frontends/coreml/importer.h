@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/coreml/model.h"
 #include "frontends/import_steps.h"
 #include "frontends/model_errors.h"

@@ -6,7 +6,7 @@
 
 #include "base/checked_math.h"
 #include "base/rounding.h"
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/coreml/layer_table.h"
 
 namespace ember::coreml {

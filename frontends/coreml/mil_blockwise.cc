@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/constant_folding.h"
+#include "compiler/graph/builder/constant_folding.h"
 #include "frontends/coreml/mil_packed.h"
 
 namespace ember::coreml {

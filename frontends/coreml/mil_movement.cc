@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/coreml/matrices.h"
 #include "frontends/coreml/mil_operation.h"
 

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
 #include "frontends/ops/import_context.h"

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/coreml/mil_operation.h"
 
 namespace ember::coreml {

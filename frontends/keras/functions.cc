@@ -9,7 +9,7 @@
 
 #include "base/checked_math.h"
 #include "base/one_line.h"
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/keras/activation.h"
 #include "frontends/keras/layer_table.h"
 

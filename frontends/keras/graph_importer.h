@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/frontend.h"
 #include "frontends/import_steps.h"
 #include "frontends/keras/layer_context.h"

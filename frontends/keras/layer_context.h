@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/keras/config.h"
 #include "frontends/keras/network.h"
 #include "frontends/ops/compositions.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/one_line.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/mxnet/operator_table.h"
 
 namespace ember::mxnet {

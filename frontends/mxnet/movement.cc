@@ -7,7 +7,7 @@
 
 #include "base/one_line.h"
 #include "base/rounding.h"
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/mxnet/operator_table.h"
 #include "frontends/ops/windows.h"
 

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/mxnet/symbol.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/regions.h"
 
 namespace ember::ops {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/dims.h"
 
 namespace ember::ops {

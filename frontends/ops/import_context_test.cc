@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/axes.h"
 
 namespace ember::ops {

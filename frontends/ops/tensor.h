@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 
 namespace ember::ops {
 

@@ -1,7 +1,7 @@
 // Slices at computed places, gather and scatter.
 #include <algorithm>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
 #include "frontends/stablehlo/operator_table.h"

@@ -1,5 +1,5 @@
 // Factors of matrices, triangular systems and Fourier transforms.
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/waves.h"
 #include "frontends/stablehlo/operator_table.h"

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/errors.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/stablehlo/module.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/stablehlo/operator_table.h"
 #include "frontends/stablehlo/padding.h"

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/tensorflow/checkpoint.h"
 #include "frontends/tensorflow/value.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 
 namespace ember::tf_common {
 namespace {

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
 #include "frontends/ops/import_context.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 
 namespace ember::tf_common {
 namespace {

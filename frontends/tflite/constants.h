@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "compiler/graph/graph.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/tflite/model.h"

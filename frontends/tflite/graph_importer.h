@@ -17,8 +17,8 @@
 
 #include "base/status.h"
 #include "base/unique_names.h"
-#include "compiler/graph/builder.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/frontend.h"
 #include "frontends/import_steps.h"
 #include "frontends/inputs.h"

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/tf_common/operator_base.h"
 #include "frontends/tflite/model.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/import_steps.h"
 #include "frontends/torch_export/program.h"
 #include "frontends/torchscript/machine.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "compiler/graph/graph.h"
 #include "frontends/frontend.h"
 #include "frontends/import_steps.h"

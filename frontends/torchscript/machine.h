@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/torchscript/value.h"
 
 namespace ember::torchscript {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/rounding.h"
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
 #include "frontends/torchscript/views.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "compiler/pipeline.h"
 #include "tests/formats/numbers.h"
 #include "vm/runtime/tensor.h"

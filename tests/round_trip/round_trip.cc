@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "compiler/compile.h"
 #include "compiler/graph/equal.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "frontends/onnx/import/import.h"
 #include "tensor/text/text.h"
 #include "tests/onnx/run_case.h"

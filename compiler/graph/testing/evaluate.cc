@@ -4,9 +4,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "compiler/graph/constant_folding.h"
-#include "compiler/graph/operation_dispatch.h"
+#include "compiler/graph/builder/constant_folding.h"
 #include "compiler/graph/operators.h"
+#include "compiler/graph/operators/operation_dispatch.h"
 #include "tensor/evaluator/evaluator.h"
 
 namespace ember::graph {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/onnx/contrib/contrib.h"
 #include "frontends/ops/compositions.h"
 

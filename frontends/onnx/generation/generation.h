@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/onnx/node/context.h"
 
 namespace ember::onnx {

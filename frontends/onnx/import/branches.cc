@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/onnx/import/graph_importer.h"
 #include "frontends/onnx/import/graph_inputs.h"
 #include "frontends/onnx/import/region_values.h"

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/broadcasting.h"
-#include "compiler/graph/builder.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/broadcasting.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/import_steps.h"
 #include "frontends/onnx/import/branch_choices.h"
 #include "frontends/onnx/import/graph_inputs.h"

@@ -42,7 +42,7 @@
 
 #include "base/progress.h"
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "compiler/graph/graph.h"
 #include "frontends/onnx/node/tensor_proto.h"
 

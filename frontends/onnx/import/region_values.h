@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/onnx/node/context.h"
 #include "frontends/onnx/node/sequence.h"
 

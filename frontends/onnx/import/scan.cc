@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/onnx/import/graph_importer.h"
 #include "frontends/onnx/import/region_values.h"
 #include "frontends/onnx/node/context.h"

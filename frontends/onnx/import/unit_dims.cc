@@ -3,7 +3,7 @@
 // result may decide. Everything that follows the node may be imported for both
 // cases (continuations.cc). Otherwise the dim is taken not to be 1, or to be 1
 // if the rest of the model can be imported only so; the program checks this.
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/broadcasting.h"
+#include "compiler/graph/builder/broadcasting.h"
 #include "frontends/onnx/import/graph_importer.h"
 #include "frontends/ops/compositions.h"
 

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/onnx/node/tensor.h"
 #include "frontends/onnx/node/tensor_proto.h"
 #include "frontends/ops/axes.h"

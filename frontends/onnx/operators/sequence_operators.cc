@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/onnx/node/sequence.h"
 #include "frontends/onnx/node/sequence_type.h"
 #include "frontends/onnx/operators/families.h"

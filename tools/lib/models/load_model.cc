@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/one_line.h"
 #include "compiler/compile.h"
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/registry/formats.h"
 #include "frontends/registry/other_formats.h"
 #include "tools/lib/cli/paths.h"

@@ -1,0 +1,31 @@
+// Finds the symbols of dims that a graph uses, and those that it defines itself
+// (operators with the attribute `defines`, loops with `varying`).
+//
+//   for (const std::string& symbol : FreeSymbols(*operation.regions()[0])) …
+#ifndef EMBER_COMPILER_GRAPH_OPERATORS_SYMBOLS_H_
+#define EMBER_COMPILER_GRAPH_OPERATORS_SYMBOLS_H_
+
+#include <set>
+#include <string>
+
+#include "compiler/graph/graph.h"
+
+namespace ember::graph {
+
+// Adds the symbols in the types of operands and results, in attributes, and the
+// free symbols of regions.
+void CollectSymbols(const Operation& operation, std::set<std::string>& symbols);
+void CollectSymbols(const Shape& shape, std::set<std::string>& symbols);
+
+// Returns the symbols that a region needs from outside: all that occur in it,
+// except those that its operations define. For a loop's body this includes
+// `varying`.
+std::set<std::string> FreeSymbols(const Graph& region);
+
+// Returns the symbols that the graph's operations define, including those in
+// regions.
+std::set<std::string> SymbolsDefinedIn(const Graph& graph);
+
+}  // namespace ember::graph
+
+#endif  // EMBER_COMPILER_GRAPH_OPERATORS_SYMBOLS_H_
