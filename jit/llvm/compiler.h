@@ -23,7 +23,7 @@
 namespace ember::jit {
 
 // Returns a compiler for the CPU that this runs on, with all its features, or
-// for `cpu`, in the form of jit/llvm/host.h ("x86-64-v3",
+// for `cpu`, in the form of jit/llvm/passes/host.h ("x86-64-v3",
 // "x86-64-v4+avx512vnni"). If its code is to be loaded, this machine's CPU must
 // have all features of `cpu`. Returns kUnimplemented with the reason if LLVM
 // cannot make code for `cpu`.

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "jit/llvm/all_targets.h"
-#include "jit/llvm/host.h"
+#include "jit/llvm/passes/host.h"
 #include "jit/target/compile_target.h"
 #include "jit/target/cpu_model.h"
 

@@ -10,8 +10,8 @@
 #include <functional>
 
 #include "base/dtype.h"
-#include "jit/llvm/ir.h"
-#include "jit/llvm/store_emitter.h"
+#include "jit/llvm/emit/ir.h"
+#include "jit/llvm/emit/store_emitter.h"
 #include "jit/loops/loop_nest.h"
 #include "llvm/IR/Function.h"
 

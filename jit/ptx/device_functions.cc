@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/ptx/device_function_tables.h"
 #include "jit/target/shared_panels.h"
 #include "llvm/IR/Function.h"

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"

@@ -13,8 +13,8 @@
 
 #include <optional>
 
-#include "jit/llvm/expression_emitter.h"
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/expression_emitter.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/loops/analysis/dot_product.h"
 #include "jit/loops/loop_nest.h"
 

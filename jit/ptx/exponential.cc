@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/ptx/device_functions.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"

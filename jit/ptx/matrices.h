@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "jit/gpu/phase_plan.h"
-#include "jit/llvm/expression_emitter.h"
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/expression_emitter.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/ptx/target.h"

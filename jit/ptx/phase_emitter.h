@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/ptx/target.h"
 #include "llvm/IR/Module.h"

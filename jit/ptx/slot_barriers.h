@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "jit/gpu/warp_roles.h"
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"

@@ -5,10 +5,10 @@
 //   const auto has = [&](std::string_view feature) { … };
 //   WidestDot("x86_64", DotKind::kBytes, has);   // 512; 0: there is none
 //
-// Schedules (CpuModel, GpuModel) and code generation (jit/llvm/host.h) look up
-// here which instructions a machine has. The dot_products.h of jit/llvm,
-// jit/spirv and jit/ptx say how each is emitted, and what replaces one of other
-// signs. Thread-safe.
+// Schedules (CpuModel, GpuModel) and code generation (jit/llvm/passes/host.h)
+// look up here which instructions a machine has. The dot_products.h of
+// jit/llvm, jit/spirv and jit/ptx say how each is emitted, and what replaces
+// one of other signs. Thread-safe.
 #ifndef EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_
 #define EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_
 

@@ -4,7 +4,7 @@
 //
 //   const NativeLibrary library = LayOutNativeLibrary(identity, sections);
 //   WriteSharedObject(library, …);   // vm/format/shared_object.h
-//   WriteObjectFile(library, …);     // jit/llvm/object_file.h
+//   WriteObjectFile(library, …);     // jit/llvm/objects/object_file.h
 //
 // A value; views bytes of the sections, which must outlive it.
 #ifndef EMBER_VM_FORMAT_NATIVE_LIBRARY_H_

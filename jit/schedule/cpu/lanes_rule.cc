@@ -10,7 +10,7 @@
 //
 // A copy of a few elements of each lane's line (`cache_read`) is loaded line by
 // line. Lanes read the elements from it, which needs only shuffles in registers
-// (jit/llvm/load_column.h).
+// (jit/llvm/emit/load_column.h).
 #include "jit/schedule/cpu/lanes_rule.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace ember::schedule {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
-// Bytes of a line that are loaded at once: jit/llvm/load_column.h.
+// Bytes of a line that are loaded at once: jit/llvm/emit/load_column.h.
 constexpr int64_t kChunkBytes = 16;
 constexpr int64_t kFewestNarrowLanes = 4;
 // Largest number of vectors after which the digits of lanes may repeat, because

@@ -20,7 +20,8 @@ struct Processor {
   // The text with which hal::HostTarget() would describe a machine with this
   // processor.
   std::string_view target;
-  // LLVM's name, as jit/llvm/host.h reads it: "triple:cpu+feature+feature".
+  // LLVM's name, as jit/llvm/passes/host.h reads it:
+  // "triple:cpu+feature+feature".
   std::string_view llvm;
   // The words of a command that runs programs for the processor. Empty: it has
   // the architecture that this project is built on, and some machines run its

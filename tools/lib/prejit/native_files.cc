@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/target_text.h"
 #include "jit/llvm/all_targets.h"
-#include "jit/llvm/object_file.h"
+#include "jit/llvm/objects/object_file.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/paths.h"
 #include "tools/lib/prejit/c_file.h"

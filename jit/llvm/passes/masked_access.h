@@ -1,0 +1,22 @@
+// Makes masked loads and stores safe for LLVM 19 on x86 with AVX but without
+// AVX-512.
+//
+// There LLVM splits masks of vectors that are partly known, takes parts for
+// masks with all lanes set, and reads masked lanes. So these accesses become
+// the machine's instructions here, one for each register, after all passes that
+// interpret masks.
+#ifndef EMBER_JIT_LLVM_PASSES_MASKED_ACCESS_H_
+#define EMBER_JIT_LLVM_PASSES_MASKED_ACCESS_H_
+
+#include "llvm/IR/Module.h"
+
+namespace ember::jit {
+
+// Lowers the module's accesses of elements of 32 and 64 bits; LLVM makes
+// branches of others. Vectors have a power of two of lanes. has_avx2: true if
+// the machine has such instructions for integers.
+void LowerMaskedAccesses(llvm::Module& module, bool has_avx2);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_PASSES_MASKED_ACCESS_H_
