@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "hal/registry/drivers.h"
 #include "jit/jit.h"
 #include "tensor/text/text.h"

@@ -18,7 +18,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "jit/cache/cache_options.h"
+#include "jit/cache/options.h"
 #include "jit/oracle/oracle.h"
 #include "jit/worker/background_thread.h"
 #include "vm/runtime/kernel_library.h"

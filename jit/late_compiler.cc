@@ -5,8 +5,8 @@
 #include "base/concat.h"
 #include "jit/cache/disk_cache.h"
 #include "jit/llvm/library/llvm_library.h"
+#include "jit/worker/client.h"
 #include "jit/worker/find_worker.h"
-#include "jit/worker/worker_client.h"
 
 namespace ember::jit {
 namespace {

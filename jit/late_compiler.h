@@ -21,9 +21,9 @@
 
 #include "base/status.h"
 #include "jit/backend/object_compiler.h"
-#include "jit/cache/cache_options.h"
 #include "jit/cache/caching_compiler.h"
 #include "jit/cache/disk_cache.h"
+#include "jit/cache/options.h"
 #include "vm/runtime/kernel_library.h"
 
 namespace ember::jit {

@@ -3,10 +3,10 @@
 #include <charconv>
 #include <string>
 
-#include "hal/cpu/cpu_device.h"
-#include "hal/cuda/cuda_device.h"
-#include "hal/null/null_device.h"
-#include "hal/vulkan/vulkan_device.h"
+#include "hal/cpu/device.h"
+#include "hal/cuda/device.h"
+#include "hal/null/device.h"
+#include "hal/vulkan/device.h"
 
 namespace ember::hal {
 namespace {

@@ -1,6 +1,6 @@
 // Interfaces of compilers of loop nests, and of their results. Implementations
 // use LLVM (jit/llvm/compiler.h), ask a process that has LLVM
-// (jit/worker/worker_client.h), or find code that was made before
+// (jit/worker/client.h), or find code that was made before
 // (jit/cache/caching_compiler.h). Code that needs kernels knows these
 // interfaces alone, so that a program can have kernels without LLVM in its
 // memory.

@@ -23,7 +23,7 @@
 #include "base/private_folder.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "jit/cache/cache_options.h"
+#include "jit/cache/options.h"
 
 namespace ember::jit {
 

@@ -434,7 +434,7 @@ class Planner {
   // one is stored to while others may still read the other. In loops they get
   // separate places if a processor still has room for as many workgroups. With
   // matrices two workgroups suffice: schedules plan for two
-  // (gpu_matrix_tiles.cc), and registers allow no more.
+  // (jit/schedule/gpu/matrix_tiles.cc), and registers allow no more.
   void PlaceBuffers() {
     const PhasePlan unplaced = plan_;
     const auto place = [&] {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/testing/seeds.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "jit/llvm/compiler.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "tensor/evaluator/evaluator.h"

@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "hal/cpu/thread_pool.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"

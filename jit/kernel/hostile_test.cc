@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/testing/seeds.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
 #include "tensor/concrete_header.h"

@@ -23,7 +23,7 @@
 #include "jit/ptx/testing/products.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/target/gpu_model.h"

@@ -13,7 +13,7 @@
 #include "jit/llvm/emit/expression_emitter.h"
 #include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/ptx/ptx_arguments.h"
+#include "jit/ptx/arguments.h"
 #include "jit/ptx/slot_barriers.h"
 
 namespace ember::jit::ptx {

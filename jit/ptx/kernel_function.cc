@@ -23,11 +23,11 @@ constexpr uint64_t kBindingAlignment = 16;
 
 // Returns the smallest number of blocks that a processor is to have at once,
 // for kernels that multiply matrices. It is two where memory allows that, since
-// schedules plan for two (gpu_matrix_tiles.cc). Without this number ptxas
-// spills a few registers to fit more blocks. 0 leaves the choice to ptxas: a
-// warpgroups' product is scheduled for one block that has all registers.
-// Attention, which is two products with a computation between them, is planned
-// for two blocks (gpu_row_tile.cc) if its sums are few.
+// schedules plan for two (jit/schedule/gpu/matrix_tiles.cc). Without this
+// number ptxas spills a few registers to fit more blocks. 0 leaves the choice
+// to ptxas: a warpgroups' product is scheduled for one block that has all
+// registers. Attention, which is two products with a computation between them,
+// is planned for two blocks (jit/schedule/gpu/row_tile.cc) if its sums are few.
 int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
                           const Target& target) {
   constexpr int64_t kMaxSumsOfTwo = 64;

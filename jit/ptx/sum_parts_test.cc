@@ -1,4 +1,4 @@
-// Tests products whose sums are in parts (jit/schedule/gpu/gpu_sum_parts.h), on
+// Tests products whose sums are in parts (jit/schedule/gpu/sum_parts.h), on
 // the emulated sm_80 and sm_90a: their results and their form.
 #include <cstdint>
 #include <cstdlib>

@@ -16,7 +16,7 @@
 #include "jit/loops/evaluator/evaluator.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "jit/spirv/target.h"

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "jit/loops/testing/text_template.h"
 #include "jit/loops/text/text.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"

@@ -13,7 +13,7 @@
 #include "jit/loops/text/text.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"

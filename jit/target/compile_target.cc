@@ -7,7 +7,7 @@
 
 #include "base/concat.h"
 #include "base/target_text.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 
 namespace ember::jit {
 namespace {

@@ -22,9 +22,9 @@
 #include "gtest/gtest.h"
 #include "jit/llvm/testing/run_nest.h"
 #include "jit/worker/background_thread.h"
+#include "jit/worker/client.h"
 #include "jit/worker/protocol.h"
 #include "jit/worker/start_process.h"
-#include "jit/worker/worker_client.h"
 
 namespace ember::jit {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "samples/digits/drawing.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"

@@ -3,7 +3,7 @@
 
 #include "compiler/compile.h"
 #include "frontends/onnx/import/import.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "vm/runtime/session.h"
 
 namespace {

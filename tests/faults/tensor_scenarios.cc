@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "jit/jit.h"
 #include "vm/api/ember.h"
 #include "vm/format/writer.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "tools/lib/cli/device.h"
 #include "tools/lib/tensors/compare.h"
 #include "vm/runtime/devices/session.h"

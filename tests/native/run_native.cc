@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "jit/oracle/oracle.h"
 #include "tests/native/inputs.h"
 #include "vm/runtime/dispatch/native_kernels.h"

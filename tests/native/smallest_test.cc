@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "hal/cpu/serial_device.h"
 #include "tests/native/inputs.h"
 #include "vm/interpreter/pointwise_plan.h"

@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "tests/native/inputs.h"
 #include "vm/runtime/dispatch/native_kernels.h"
 #include "vm/runtime/dispatch/tiering.h"

@@ -9,7 +9,7 @@
 #include "jit/ptx/target.h"
 #include "jit/ptx/testing/assembler.h"
 #include "jit/ptx/testing/device.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/target/gpu_model.h"
 #include "jit/target/matrix_instructions.h"
 #include "tests/nests/runs.h"

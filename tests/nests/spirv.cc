@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/loops/text/text.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
 #include "jit/spirv/testing/run_nest.h"

@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
 #include "jit/oracle/oracle.h"

@@ -17,7 +17,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "jit/backend/kernel_report.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/library/full_compiler.h"

@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "base/file.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "jit/jit.h"
 #include "tests/soak/plot.h"
 #include "tests/soak/soak_model.h"

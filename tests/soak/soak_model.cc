@@ -4,7 +4,7 @@
 #include <random>
 #include <utility>
 
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "tools/lib/tensors/compare.h"
 #include "tools/lib/tensors/random.h"
 #include "vm/runtime/library/string_functions.h"

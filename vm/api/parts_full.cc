@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "hal/registry/drivers.h"
 #include "vm/api/optional_library.h"
 #include "vm/api/parts.h"

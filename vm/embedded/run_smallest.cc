@@ -1,11 +1,11 @@
-// Runs embedded_program.h with the fewest parts that can run a model: one
+// Runs program.h with the fewest parts that can run a model: one
 // thread, no library functions, and the smallest interpreter. That interpreter
 // has a tenth of the size of the fast one and is hundreds of times slower. The
 // verifier and all dtypes are included.
 #include <utility>
 
 #include "hal/cpu/serial_device.h"
-#include "vm/embedded/embedded_program.h"
+#include "vm/embedded/program.h"
 #include "vm/interpreter/pointwise_plan.h"
 
 namespace ember::vm {

@@ -24,7 +24,7 @@ namespace ember::vm {
 enum class CompilePlace : uint8_t {
   kThread,  // compiles in this process
   // Compiles in the compile worker, a process that this user's processes share
-  // (jit/worker/worker_client.h). It is an error if the worker cannot be
+  // (jit/worker/client.h). It is an error if the worker cannot be
   // started.
   kWorker,
   kWorkerIfThere,  // kWorker if the worker can be started, else kThread

@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "gtest/gtest.h"
-#include "hal/vulkan/vulkan_device.h"
+#include "hal/vulkan/device.h"
 
 namespace ember::hal::vulkan {
 

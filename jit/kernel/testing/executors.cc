@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "jit/gpu/testing/run_nest.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/library/full_compiler.h"

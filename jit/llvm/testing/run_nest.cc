@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/rounding.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "jit/llvm/testing/foreign.h"
 #include "jit/loops/evaluator/evaluator.h"
 #include "jit/loops/testing/arithmetic_cases.h"

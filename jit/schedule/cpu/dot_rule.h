@@ -25,7 +25,7 @@
 //
 // The sum's extent has to be constant. Grouped convolutions get dot loops if
 // their weights are constants (split_dims.h). Products inside groups of stages
-// that run row by row do not. GPUs: gpu_dot_rule.h.
+// that run row by row do not. GPUs: jit/schedule/gpu/dot_rule.h.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_CPU_DOT_RULE_H_

@@ -4,7 +4,7 @@
 
 #include "base/dtype.h"
 #include "jit/loops/analysis/matrix_operation.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/target/gpu_model.h"
 
 namespace ember::schedule {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "jit/cache/cache_options.h"
+#include "jit/cache/options.h"
 #include "tools/lib/benchmark/cancel_latency.h"
 #include "tools/lib/calls/kernel_checks.h"
 #include "tools/lib/cli/limits.h"

@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "tools/lib/calls/module_trace.h"
 #include "tools/lib/calls/side.h"
 #include "tools/lib/testing/faulty_kernel.h"

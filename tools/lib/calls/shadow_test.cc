@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "tensor/text/text.h"
 #include "tools/lib/calls/repro.h"
 #include "tools/lib/tensors/elements.h"

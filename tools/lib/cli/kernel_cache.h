@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "jit/cache/cache_options.h"
+#include "jit/cache/options.h"
 #include "tools/lib/cli/flags.h"
 
 namespace ember::tools {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "tools/lib/prejit/prejit.h"
 #include "vm/format/writer.h"
 #include "vm/runtime/dispatch/native_kernels.h"

@@ -27,7 +27,7 @@
 
 #include "base/status.h"
 #include "hal/device.h"
-#include "jit/cache/cache_options.h"
+#include "jit/cache/options.h"
 #include "jit/jit.h"
 #include "tools/lib/calls/kernel_checks.h"
 #include "tools/lib/cli/flags.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "jit/kernel/build_image.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/all_targets.h"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "tools/lib/report/table.h"
 #include "vm/format/native_kernels.h"
 #include "vm/format/native_section.h"

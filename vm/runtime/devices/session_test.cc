@@ -6,7 +6,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/library/string_functions.h"

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 #include "vm/isa/text.h"

@@ -9,7 +9,7 @@
 #include "base/concat.h"
 #include "base/hash.h"
 #include "base/page_hints.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "hal/device_target.h"
 #include "tensor/concrete_header.h"
 #include "tensor/dispatch_cost.h"

@@ -8,7 +8,7 @@
 
 #include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 
 namespace ember::vm {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/isa/text.h"
 #include "vm/runtime/session.h"

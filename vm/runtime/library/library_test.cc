@@ -10,7 +10,7 @@
 #include "base/dtype.h"
 #include "base/interrupt.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 
 namespace ember::vm {
 namespace {

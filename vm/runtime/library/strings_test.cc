@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "tensor/scalar.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/runtime/library/library.h"

@@ -13,7 +13,7 @@
 #include <new>
 #include <string>
 
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "vm/isa/text.h"
 #include "vm/runtime/session.h"
 

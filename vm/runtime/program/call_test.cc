@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/runtime/session.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "vm/isa/text.h"
 #include "vm/runtime/default_limits.h"
 #include "vm/runtime/session.h"

@@ -1,7 +1,7 @@
 #include "vm/runtime/program/result_shapes.h"
 
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/runtime/session.h"
 

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
-#include "hal/null/null_device.h"
+#include "hal/cpu/device.h"
+#include "hal/null/device.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/isa/text.h"
 

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "vm/runtime/devices/session.h"
 #include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/library/string_functions.h"
