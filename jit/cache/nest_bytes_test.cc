@@ -13,7 +13,7 @@ namespace ember::jit {
 namespace {
 
 std::string BytesOfText(const std::string& text) {
-  return NestBytes(ParseOrDie(text));
+  return NestBytes(llvm_ir::ParseOrDie(text));
 }
 
 // Returns the text with the first `from` replaced.
@@ -107,7 +107,7 @@ TEST(NestBytesTest, EveryOtherDifferenceShows) {
 
 // The code generator uses the ranges of values.
 TEST(NestBytesTest, FactsShow) {
-  loops::LoopNest nest = ParseOrDie(kNest);
+  loops::LoopNest nest = llvm_ir::ParseOrDie(kNest);
   const std::string before = NestBytes(nest);
   const loops::NodeId rows = nest.buffers[0].extents[0];
   nest.pool.Refine(rows, {1, 100});

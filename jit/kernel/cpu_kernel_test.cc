@@ -21,7 +21,9 @@ using ::testing::HasSubstr;
 
 class CpuKernelTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { compiler_ = NewLlvmCompiler()->release(); }
+  static void SetUpTestSuite() {
+    compiler_ = llvm_ir::NewLlvmCompiler()->release();
+  }
   static void TearDownTestSuite() { delete compiler_; }
 
   void Parse(std::string_view text, std::vector<int64_t> parameters) {

@@ -251,7 +251,7 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = NewFullCompiler();
+    auto created = llvm_ir::NewFullCompiler();
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     return created->release();
   }();

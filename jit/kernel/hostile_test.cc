@@ -25,7 +25,7 @@ namespace {
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = NewLlvmCompiler();
+    auto created = llvm_ir::NewLlvmCompiler();
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     return created->release();
   }();

@@ -5,7 +5,7 @@
 #include "jit/llvm/testing/run_nest.h"
 #include "jit/loops/testing/text_template.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using loops::Replaced;
@@ -71,4 +71,4 @@ TEST(CodeGeneratorTest, FunctionsAreExpanded) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -14,7 +14,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -185,4 +185,4 @@ StatusOr<std::string> MissingHere(const std::string& cpu) {
   return MissingHere(host);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -20,7 +20,7 @@
 #include "base/status.h"
 #include "jit/backend/object_compiler.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Returns a compiler for the CPU that this runs on, with all its features, or
 // for `cpu`, in the form of jit/llvm/passes/host.h ("x86-64-v3",
@@ -34,6 +34,6 @@ StatusOr<std::unique_ptr<ObjectCompiler>> NewLlvmCompiler(
 // empty if code for `cpu` runs here.
 StatusOr<std::string> MissingHere(const std::string& cpu);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_COMPILER_H_

@@ -14,7 +14,7 @@
 #include "jit/llvm/testing/run_nest.h"
 #include "jit/loops/analysis/dot_product.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 constexpr const char* kScale = R"(loops @scale<N>(%x: input f32[N],
@@ -374,4 +374,4 @@ TEST(CompilerTest, DotProductsAreInstructions) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -11,7 +11,7 @@
 #include "tensor/instructions.h"
 #include "tensor/scalar.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using loops::BitPatterns;
@@ -72,4 +72,4 @@ TEST(ExpandedFunctionsTest, AllTypes) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -9,7 +9,7 @@
 #include "jit/llvm/compiler.h"
 #include "jit/llvm/testing/run_nest.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 // Returns a nest that computes a tile of 2 rows by one vector of `lanes`; each
@@ -209,4 +209,4 @@ TEST(OtherTargets, PartsOfVectors) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

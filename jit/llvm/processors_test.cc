@@ -16,7 +16,7 @@
 #include "jit/target/compile_target.h"
 #include "jit/target/cpu_model.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 StatusOr<Host> HostOf(const Processor& processor) {
@@ -89,4 +89,4 @@ TEST(ProcessorsTest, WhatThisMachineLacks) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -35,7 +35,7 @@
 #include "tensor/testing/random_values.h"
 #include "tensor/text/text.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using Bytes = std::vector<std::vector<uint8_t>>;
@@ -278,4 +278,4 @@ TEST(RandomTest, RandomSchedules) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

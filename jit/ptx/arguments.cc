@@ -10,6 +10,8 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Builder;
+
 using gpu::PhasePlan;
 using llvm::Value;
 

@@ -49,22 +49,22 @@ inline constexpr int64_t kMaxArgumentBytes = 4096;
 
 // Gives code the arguments of a kernel. The constructor's operands must outlive
 // the object. shared: the workgroup's memory; null if the phase has none.
-class PtxArguments final : public KernelArguments {
+class PtxArguments final : public llvm_ir::KernelArguments {
  public:
   PtxArguments(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
                const Layout& layout, llvm::Function& function,
                llvm::GlobalVariable* shared)
-      : KernelArguments(nest),
+      : llvm_ir::KernelArguments(nest),
         plan_(plan),
         layout_(layout),
         function_(function),
         shared_(shared) {}
 
-  llvm::Value* Parameter(Builder&, uint64_t number) override {
+  llvm::Value* Parameter(llvm_ir::Builder&, uint64_t number) override {
     return function_.getArg(layout_.first_parameter +
                             static_cast<unsigned>(number));
   }
-  llvm::Value* Buffer(Builder& builder, uint32_t number) override {
+  llvm::Value* Buffer(llvm_ir::Builder& builder, uint32_t number) override {
     if (plan_.places[number].kind == gpu::PhasePlan::Kind::kShared)
       return Shared(builder, layout_.shared_offsets[number]);
     return function_.getArg(layout_.arguments[number]);
@@ -87,11 +87,11 @@ class PtxArguments final : public KernelArguments {
     return !plan_.places[buffer].panels.Any();
   }
   // Emits the computation of SharedPanels::PlaceOf.
-  llvm::Value* PlaceOf(Builder& builder, uint32_t buffer,
+  llvm::Value* PlaceOf(llvm_ir::Builder& builder, uint32_t buffer,
                        const RowMajorPlace& at) override;
 
   // Returns the address of the byte at the offset in the workgroup's memory.
-  llvm::Value* Shared(Builder& builder, int64_t offset) {
+  llvm::Value* Shared(llvm_ir::Builder& builder, int64_t offset) {
     llvm::Value* const begin =
         builder.CreateAddrSpaceCast(shared_, builder.getPtrTy());
     return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), begin,

@@ -12,6 +12,8 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Builder;
+
 using llvm::Value;
 
 namespace {

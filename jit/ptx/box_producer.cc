@@ -8,6 +8,9 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Builder;
+using llvm_ir::ExpressionEmitter;
+
 using llvm::Value;
 using loops::NodeId;
 

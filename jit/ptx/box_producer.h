@@ -20,7 +20,8 @@ namespace ember::jit::ptx {
 
 void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
                SlotBarriers& slots, PtxArguments& arguments,
-               ExpressionEmitter& expressions, Builder& builder);
+               llvm_ir::ExpressionEmitter& expressions,
+               llvm_ir::Builder& builder);
 
 }  // namespace ember::jit::ptx
 

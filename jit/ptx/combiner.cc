@@ -4,6 +4,10 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::MemoryType;
+using llvm_ir::ToMemory;
+using llvm_ir::ToRegister;
+
 using llvm::Value;
 
 namespace {

@@ -37,6 +37,12 @@ void LLVMInitializeNVPTXAsmPrinter();
 }
 
 namespace ember::jit::ptx {
+
+using llvm_ir::CreateMachine;
+using llvm_ir::EmitAssembly;
+using llvm_ir::ModuleText;
+using llvm_ir::OperationsOf;
+using llvm_ir::RunPasses;
 namespace {
 
 constexpr char kTriple[] = "nvptx64-nvidia-cuda";

@@ -13,6 +13,8 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Builder;
+
 using llvm::Value;
 
 namespace {

@@ -26,13 +26,14 @@ namespace ember::jit::ptx {
 // lane gets a register of every matrix: bytes 4 * (l mod 4) of row l / 4, or,
 // if transposed, elements 2 * (l mod 4) and the next of column l / 4, of 16
 // bits each. Returns an i32, or a struct of `count`.
-llvm::Value* EmitLoadMatrices(Builder& builder, int count, bool is_transposed,
-                              llvm::Value* row);
+llvm::Value* EmitLoadMatrices(llvm_ir::Builder& builder, int count,
+                              bool is_transposed, llvm::Value* row);
 
 // mma.sync, where LLVM 19 has no intrinsic for the row: adds the product of
 // this warp's a and b, registers of i32 each, to its sums. Returns a struct of
 // the new sums.
-llvm::Value* EmitMultiply(Builder& builder, const MatrixInstruction& row,
+llvm::Value* EmitMultiply(llvm_ir::Builder& builder,
+                          const MatrixInstruction& row,
                           const std::vector<llvm::Value*>& a,
                           const std::vector<llvm::Value*>& b,
                           const std::vector<llvm::Value*>& sums);
@@ -40,7 +41,7 @@ llvm::Value* EmitMultiply(Builder& builder, const MatrixInstruction& row,
 // cp.async: begins a copy of `bytes` (4, 8 or 16) from global to shared memory.
 // The first `read` bytes (an i32: 0 or all of them) are copied, the rest are
 // zeros. Both addresses are aligned to `bytes`.
-void EmitCopyAsync(Builder& builder, int bytes, llvm::Value* to,
+void EmitCopyAsync(llvm_ir::Builder& builder, int bytes, llvm::Value* to,
                    llvm::Value* from, llvm::Value* read);
 // A factor of wgmma that is in shared memory, in panels
 // (jit/target/shared_panels.h).
@@ -60,38 +61,41 @@ struct WideFactor {
 //   sums  the warp's registers of the sums
 // Returns a struct of the new sums. Only further products may use them before
 // EmitAwaitProducts: until then the hardware still computes them.
-llvm::Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
+llvm::Value* EmitMultiplyWide(llvm_ir::Builder& builder,
+                              const MatrixInstruction& row,
                               const std::vector<llvm::Value*>& a,
                               const WideFactor& b,
                               const std::vector<llvm::Value*>& sums);
-llvm::Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
-                              const WideFactor& a, const WideFactor& b,
+llvm::Value* EmitMultiplyWide(llvm_ir::Builder& builder,
+                              const MatrixInstruction& row, const WideFactor& a,
+                              const WideFactor& b,
                               const std::vector<llvm::Value*>& sums);
 // wgmma.commit_group and wait_group: waits for all products of the warp.
 // Returns a struct of the sums, which may be used after the call.
-llvm::Value* EmitAwaitProducts(Builder& builder,
+llvm::Value* EmitAwaitProducts(llvm_ir::Builder& builder,
                                const std::vector<llvm::Value*>& sums);
 // EmitCommitProducts (wgmma.commit_group) makes a group of the warp's products
 // since its last call, or since EmitAwaitProducts. EmitAwaitGroupsBefore
 // (wait_group) waits for all groups but the last one. Sums may not be used yet.
-void EmitCommitProducts(Builder& builder);
-void EmitAwaitGroupsBefore(Builder& builder);
+void EmitCommitProducts(llvm_ir::Builder& builder);
+void EmitAwaitGroupsBefore(llvm_ir::Builder& builder);
 // fence.proxy.async: makes the thread's stores to shared memory so far visible
 // to wide products after the next barrier.
-void EmitOrderStores(Builder& builder);
+void EmitOrderStores(llvm_ir::Builder& builder);
 
 // dp4a: adds four products of the bytes of two words, each signed or not, to
 // `sum`; all are i32.
-llvm::Value* EmitDotOfWords(Builder& builder, bool a_signed, bool b_signed,
-                            llvm::Value* a, llvm::Value* b, llvm::Value* sum);
+llvm::Value* EmitDotOfWords(llvm_ir::Builder& builder, bool a_signed,
+                            bool b_signed, llvm::Value* a, llvm::Value* b,
+                            llvm::Value* sum);
 
 // ex2.approx.ftz: returns 2^x of an f32, with an error of up to 2 units in the
 // last place. The result is 0 where it would be subnormal.
-llvm::Value* EmitPowerOfTwo(Builder& builder, llvm::Value* x);
+llvm::Value* EmitPowerOfTwo(llvm_ir::Builder& builder, llvm::Value* x);
 
 // cp.async.commit_group and cp.async.wait_group: ends a group of copies, and
 // waits for all groups but the last `groups`.
-void EmitAwaitCopies(Builder& builder, int64_t groups);
+void EmitAwaitCopies(llvm_ir::Builder& builder, int64_t groups);
 
 struct DeviceCall {
   enum class Kind : uint8_t {

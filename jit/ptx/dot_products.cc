@@ -5,6 +5,11 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Address;
+using llvm_ir::MemoryAccess;
+using llvm_ir::Scopes;
+using llvm_ir::Splat;
+
 using llvm::Value;
 using loops::NodeId;
 

@@ -25,6 +25,15 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Builder;
+using llvm_ir::CheckNeedsNothing;
+using llvm_ir::CreateMachine;
+using llvm_ir::DetectHost;
+using llvm_ir::EmitObject;
+using llvm_ir::FlattenObject;
+using llvm_ir::Host;
+using llvm_ir::Optimize;
+
 using hal::cuda::AccessKind;
 using hal::cuda::GridEntry;
 using hal::cuda::GridFunctions;

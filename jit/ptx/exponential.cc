@@ -9,6 +9,8 @@
 #include "llvm/IR/IntrinsicInst.h"
 
 namespace ember::jit::ptx {
+
+using llvm_ir::Builder;
 namespace {
 
 using llvm::Value;

@@ -9,6 +9,10 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Builder;
+using llvm_ir::MemoryType;
+using llvm_ir::Scopes;
+
 using llvm::Value;
 using loops::MatrixInMemory;
 using loops::MatrixType;

@@ -36,8 +36,9 @@ namespace ember::jit::ptx {
 class Matrices {
  public:
   Matrices(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
-           const Target& target, Builder& builder, llvm::Function& function,
-           ExpressionEmitter& expressions, FirstError& error)
+           const Target& target, llvm_ir::Builder& builder,
+           llvm::Function& function, llvm_ir::ExpressionEmitter& expressions,
+           llvm_ir::FirstError& error)
       : nest_(nest),
         plan_(plan),
         target_(target),
@@ -125,10 +126,10 @@ class Matrices {
   const loops::LoopNest& nest_;
   const gpu::PhasePlan& plan_;
   const Target& target_;
-  Builder& b_;
+  llvm_ir::Builder& b_;
   llvm::Function& function_;
-  ExpressionEmitter& expressions_;
-  FirstError& error_;
+  llvm_ir::ExpressionEmitter& expressions_;
+  llvm_ir::FirstError& error_;
   // The following numbers of the thread are i64.
   llvm::Value* warp_ = nullptr;
   llvm::Value* lane_ = nullptr;

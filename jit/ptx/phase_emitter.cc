@@ -34,6 +34,11 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Address;
+using llvm_ir::BlockEmitter;
+using llvm_ir::ExpressionEmitter;
+using llvm_ir::TargetTraits;
+
 using gpu::CheckRecord;
 using gpu::PhaseCode;
 using gpu::PhasePlan;

@@ -25,7 +25,7 @@ namespace ember::jit::ptx {
 inline constexpr char kSharedName[] = "shared";
 
 // Returns the properties of a device that code generation depends on.
-TargetTraits TraitsOf(const Target& target);
+llvm_ir::TargetTraits TraitsOf(const Target& target);
 
 // Emits a phase. The nest must be legal for these traits (jit/legalise), and
 // the module must have NVPTX's data layout. Returns kUnimplemented with a

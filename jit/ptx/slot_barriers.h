@@ -34,7 +34,7 @@ class SlotBarriers {
   // first: returns the address of the first barrier, in shared memory. Barriers
   // are in the order of rings: for each ring first those that signal full
   // slots, then those that signal empty slots.
-  SlotBarriers(Builder& builder, llvm::Function& function,
+  SlotBarriers(llvm_ir::Builder& builder, llvm::Function& function,
                const gpu::WarpRoles& roles, std::function<llvm::Value*()> first)
       : b_(builder),
         function_(function),
@@ -94,7 +94,7 @@ class SlotBarriers {
   void ArriveIf(llvm::Value* condition, size_t ring, llvm::Value* slot);
   llvm::AllocaInst* Variable(const char* name, uint32_t value);
 
-  Builder& b_;
+  llvm_ir::Builder& b_;
   llvm::Function& function_;
   const gpu::WarpRoles& roles_;
   const std::function<llvm::Value*()> first_;

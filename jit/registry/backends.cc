@@ -13,7 +13,7 @@ constexpr const Backend* kBackends[] = {
     &kVulkanBackend,
     &kCudaBackend,
     &kCBackend,
-    &kCpuBackend,
+    &llvm_ir::kCpuBackend,
 };
 
 }  // namespace
@@ -24,7 +24,7 @@ const Backend& BackendFor(std::string_view target) {
   for (const Backend* const backend : kBackends) {
     if (backend->serves(target)) return *backend;
   }
-  return kCpuBackend;
+  return llvm_ir::kCpuBackend;
 }
 
 }  // namespace ember::jit

@@ -235,7 +235,7 @@ StatusOr<vm::KernelCode> RemoteCompiler::CompileToCode(
 StatusOr<ObjectCompiler*> RemoteCompiler::Local() {
   const std::lock_guard<std::mutex> lock(loading_);
   if (local_ == nullptr) {
-    EMBER_ASSIGN_OR_RETURN(local_, LoadLlvmCompiler());
+    EMBER_ASSIGN_OR_RETURN(local_, llvm_ir::LoadLlvmCompiler());
   }
   return local_.get();
 }

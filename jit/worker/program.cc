@@ -114,7 +114,7 @@ int RunWorker(int argc, char** argv,
   constexpr unsigned kMaxThreads = 4;
   options.threads = static_cast<int>(
       std::clamp(std::thread::hardware_concurrency() / 4, 1U, kMaxThreads));
-  auto compiler = LoadLlvmCompiler();
+  auto compiler = llvm_ir::LoadLlvmCompiler();
   if (!compiler.ok()) return 1;
   const std::unique_ptr<ObjectCompiler> used = wrap(*std::move(compiler));
   Serve(FileDescriptor(kListener), *used, options);

@@ -105,7 +105,7 @@ StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
   // A missing library is no error here: the worker fails when it needs the
   // library.
   if (const auto library =
-          FindLlvmLibrary(program.substr(0, program.rfind('/')));
+          llvm_ir::FindLlvmLibrary(program.substr(0, program.rfind('/')));
       library.ok()) {
     EMBER_ASSIGN_OR_RETURN(const std::string code, VersionOf(*library));
     version += code;

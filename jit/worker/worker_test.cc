@@ -39,9 +39,10 @@ constexpr char kFolderVariable[] = "EMBER_WORKER_TEST_FOLDER";
 
 // Returns a nest that computes y = 2 x, for 32 elements.
 loops::LoopNest Twice(const std::string& name) {
-  return ParseOrDie("loops @" + name +
-                    "(%x: input f32[32], %y: output f32[32]) { phase i < 32 "
-                    "{ %y[i] = %x[i] * 2.0 } }");
+  return llvm_ir::ParseOrDie(
+      "loops @" + name +
+      "(%x: input f32[32], %y: output f32[32]) { phase i < 32 "
+      "{ %y[i] = %x[i] * 2.0 } }");
 }
 
 bool Compiles(ObjectCompiler& compiler, const std::string& name) {
@@ -105,7 +106,7 @@ TEST_F(WorkerTest, GivesTheCodeThatThisProcessWouldMake) {
   EXPECT_THAT(figures.llvm, HasSubstr("define"));
   EXPECT_THAT(figures.assembly, HasSubstr("ret"));
   const auto here =
-      (*NewLlvmCompiler())->CompileToCode(Twice("twice"), {}, nullptr);
+      (*llvm_ir::NewLlvmCompiler())->CompileToCode(Twice("twice"), {}, nullptr);
   ASSERT_TRUE(here.ok());
   EXPECT_TRUE(std::ranges::equal(code->bytes, here->bytes));
 }

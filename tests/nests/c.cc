@@ -34,7 +34,7 @@ StatusOr<const jit::CompiledNest*> Compile(const loops::LoopNest& nest) {
 }  // namespace
 
 std::string CMissing() {
-  if (const jit::Processor* const processor = jit::TestProcessor()) {
+  if (const jit::Processor* const processor = jit::llvm_ir::TestProcessor()) {
     return Concat(
         {"C is compiled for this machine, not for ", processor->name});
   }

@@ -115,7 +115,7 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
   }
 
   std::string what_ = "nests";
-  jit::RunCounts counts_;
+  jit::llvm_ir::RunCounts counts_;
   int failed_checks_ = 0;
 };
 

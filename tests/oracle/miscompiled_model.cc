@@ -126,7 +126,7 @@ StatusOr<std::unique_ptr<MiscompiledModel>> MiscompiledModel::Make(
   EMBER_ASSIGN_OR_RETURN(model->module_,
                          vm::Module::FromDefinition(std::move(definition)));
   EMBER_ASSIGN_OR_RETURN(model->device_, tools::OpenDevice("cpu", 1));
-  EMBER_ASSIGN_OR_RETURN(model->compiler_, jit::NewLlvmCompiler());
+  EMBER_ASSIGN_OR_RETURN(model->compiler_, jit::llvm_ir::NewLlvmCompiler());
   tools::RandomTensors random(0);
   EMBER_ASSIGN_OR_RETURN(model->inputs_,
                          tools::BindInputs(*model->module_, {}, {}, random));

@@ -21,7 +21,7 @@ namespace ember::tests {
 namespace {
 
 TEST(RandomKernelsTest, RightKernelsStay) {
-  const auto compiler = jit::NewLlvmCompiler();
+  const auto compiler = jit::llvm_ir::NewLlvmCompiler();
   ASSERT_TRUE(compiler.ok()) << compiler.status().ToString();
   const SeedRange seeds = TestSeeds(150, 0);
   jit::Oracle oracle({});

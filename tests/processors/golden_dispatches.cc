@@ -57,7 +57,7 @@ void Declare(Options& options, tools::Flags& flags) {
 struct Check {
   Options options;
   jit::CpuModel cpu;
-  jit::RunCounts counts;
+  jit::llvm_ir::RunCounts counts;
   // Number of results with a difference that only rounding may explain.
   int64_t suspects = 0;
   // number of suspects for which it could not be decided if rounding explains
@@ -141,7 +141,7 @@ class CheckedKernel final : public vm::HostKernel {
       return want;
     }
     ++check_.counts.run;
-    if (!jit::KeepsSubnormals())
+    if (!jit::llvm_ir::KeepsSubnormals())
       IgnoreFlushed(copy.inputs, real.outputs, copy.outputs);
     const jit::Finding finding =
         jit::Compare({.dispatch = dispatch,
@@ -201,20 +201,21 @@ class CheckedKernel final : public vm::HostKernel {
 
   Status RunOnProcessor(const vm::KernelCall& call,
                         tools::CallOperands& operands) const {
-    EMBER_ASSIGN_OR_RETURN(
-        const std::unique_ptr<jit::CompiledNest> code,
-        jit::TestCompiler().Compile(nest_, {.effort = jit::Effort::kFull}));
+    EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<jit::CompiledNest> code,
+                           jit::llvm_ir::TestCompiler().Compile(
+                               nest_, {.effort = jit::Effort::kFull}));
     EMBER_ASSIGN_OR_RETURN(const jit::NestLayout layout,
                            jit::NestHeader(nest_).LayoutFor(Parameters(call)));
-    jit::Buffers buffers;
+    jit::llvm_ir::Buffers buffers;
     for (const int64_t bytes : layout.bytes)
-      buffers.push_back(std::make_unique<jit::GuardedMemory>(bytes, true));
+      buffers.push_back(
+          std::make_unique<jit::llvm_ir::GuardedMemory>(bytes, true));
     const std::vector<void*> given = operands.Buffers();
     for (size_t i = 0; i < given.size(); ++i)
       std::memcpy(buffers[i]->data(), given[i],
                   static_cast<size_t>(buffers[i]->bytes()));
     const std::span<const int64_t> parameters = Parameters(call);
-    const std::string error = jit::RunCompiled(
+    const std::string error = jit::llvm_ir::RunCompiled(
         nest_, *code, {parameters.begin(), parameters.end()}, buffers);
     if (!error.empty()) return FailedPreconditionError(error);
     for (size_t i = request_.dispatch->input_count(); i < given.size(); ++i)
@@ -269,12 +270,12 @@ Status Run(const Options& options) {
       std::printf("%s\n", std::string(processor.name).c_str());
     return OkStatus();
   }
-  const std::string missing = jit::TestMissingHere();
+  const std::string missing = jit::llvm_ir::TestMissingHere();
   if (!missing.empty()) {
     std::printf("NOT RUN: %s\n", missing.c_str());
     return OkStatus();
   }
-  Check check{.options = options, .cpu = jit::TestCpuModel()};
+  Check check{.options = options, .cpu = jit::llvm_ir::TestCpuModel()};
   const auto provider = std::make_shared<CheckingProvider>(check);
   int failed = 0;
   for (const std::string& name : options.folders) {
@@ -290,14 +291,15 @@ Status Run(const Options& options) {
     ++failed;
     std::printf("%s: %s\n", name.c_str(), result.status().ToString().c_str());
   }
-  check.counts.Print(jit::TestPlace(),
+  check.counts.Print(jit::llvm_ir::TestPlace(),
                      "dispatches of " + std::to_string(options.folders.size()) +
                          " recorded models");
   std::printf(
       "%s: of these kernels' results %lld were looked at closely, %lld could "
       "not be judged\n",
-      std::string(jit::TestProcessor() == nullptr ? "this machine"
-                                                  : jit::TestProcessor()->name)
+      std::string(jit::llvm_ir::TestProcessor() == nullptr
+                      ? "this machine"
+                      : jit::llvm_ir::TestProcessor()->name)
           .c_str(),
       static_cast<long long>(check.suspects),
       static_cast<long long>(check.untold));

@@ -107,7 +107,7 @@ struct Counts {
 
 jit::Compiler& SharedCompiler() {
   static jit::Compiler* const compiler = [] {
-    auto created = jit::NewFullCompiler();
+    auto created = jit::llvm_ir::NewFullCompiler();
     EMBER_CHECK(created.ok()) << created.status().ToString();
     return created->release();
   }();

@@ -19,7 +19,7 @@ namespace {
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = NewFullCompiler();
+    auto created = llvm_ir::NewFullCompiler();
     EMBER_CHECK(created.ok()) << created.status().ToString();
     return created->release();
   }();

@@ -9,7 +9,7 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/PatternMatch.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -231,4 +231,4 @@ Value* Arithmetic::LessEqual(const Operation& op) {
                            : b_.CreateICmpULE(op.a, op.b);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -12,7 +12,7 @@
 #include "tensor/instructions.h"
 #include "tensor/interval.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 class Arithmetic {
  public:
@@ -67,6 +67,6 @@ class Arithmetic {
   FirstError& error_;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_ARITHMETIC_H_

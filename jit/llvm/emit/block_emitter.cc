@@ -12,7 +12,7 @@
 #include "llvm/IR/Module.h"
 #include "tensor/builder/linear.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using llvm::BasicBlock;
 using llvm::Value;
@@ -265,4 +265,4 @@ Value* BlockEmitter::FirstLane(Value* value, Value* which) {
   return b_.CreateExtractElement(value, lane);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -18,7 +18,7 @@
 #include "jit/llvm/emit/store_emitter.h"
 #include "jit/loops/loop_nest.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 class BlockEmitter {
  public:
@@ -134,6 +134,6 @@ void BlockEmitter::EmitBranch(llvm::Value* condition, Emit&& emit) {
   b_.SetInsertPoint(after);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_BLOCK_EMITTER_H_

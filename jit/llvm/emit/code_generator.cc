@@ -5,7 +5,7 @@
 #include "jit/llvm/emit/statement_emitter.h"
 #include "jit/llvm/emit/target_operations.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 // Creates the function of a phase: int32_t(parameters, buffers, begin, end,
@@ -59,4 +59,4 @@ Status GenerateCode(const loops::LoopNest& nest, TargetTraits target,
   return GeneratePhases(legal, false, target, module);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -14,7 +14,7 @@
 #include "jit/loops/loop_nest.h"
 #include "llvm/IR/Module.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 std::string PhaseName(bool is_prologue, size_t number);
 
@@ -24,6 +24,6 @@ std::string PhaseName(bool is_prologue, size_t number);
 Status GenerateCode(const loops::LoopNest& nest, TargetTraits target,
                     llvm::Module& module);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_CODE_GENERATOR_H_

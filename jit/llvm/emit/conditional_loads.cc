@@ -6,7 +6,7 @@
 #include "jit/llvm/emit/memory_access.h"
 #include "llvm/IR/Constants.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using llvm::Value;
 
@@ -103,4 +103,4 @@ Value* MemoryAccess::LoadBehindBranch(const Address& address, Value* in_bounds,
   return value;
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -3,7 +3,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Hides a float from LLVM. Where the machine has no arithmetic of f16, LLVM
 // must not narrow arithmetic of f32 to f16: minima would become library calls.
@@ -49,4 +49,4 @@ llvm::Value* Conversions::FloatToFloat(DType from, DType to,
                              : b_.CreateFPTrunc(value, type);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

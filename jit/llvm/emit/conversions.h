@@ -7,7 +7,7 @@
 #include "base/dtype.h"
 #include "jit/llvm/emit/ir.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 class Conversions {
  public:
@@ -31,6 +31,6 @@ class Conversions {
   TargetTraits target_;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_CONVERSIONS_H_

@@ -12,7 +12,7 @@
 
 #include "jit/llvm/emit/ir.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 class CountedLoop {
  public:
@@ -64,6 +64,6 @@ class CountedLoop {
   llvm::Value* value_ = nullptr;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_COUNTED_LOOP_H_

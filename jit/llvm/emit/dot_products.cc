@@ -4,7 +4,7 @@
 #include "llvm/IR/IntrinsicsAArch64.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using llvm::Value;
 using loops::Statement;
@@ -266,4 +266,4 @@ Value* DotProducts::BFloatProducts(const Operands& operands, Value* sum) {
   return b_.CreateIntrinsic(id, {}, {sum, a, b});
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -30,7 +30,7 @@
 #include "jit/loops/analysis/dot_product.h"
 #include "jit/loops/loop_nest.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 class DotProducts {
  public:
@@ -82,6 +82,6 @@ class DotProducts {
   ExpressionEmitter& expressions_;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_DOT_PRODUCTS_H_

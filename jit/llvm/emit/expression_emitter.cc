@@ -6,7 +6,7 @@
 #include "llvm/IR/Constants.h"
 #include "tensor/update.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using llvm::Value;
 using tensor::Node;
@@ -261,4 +261,4 @@ Value* ExpressionEmitter::EmitPad(const Node& node) {
   return memory_.Load(address, mask, otherwise);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

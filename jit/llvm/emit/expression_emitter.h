@@ -21,7 +21,7 @@
 #include "jit/llvm/emit/scopes.h"
 #include "jit/loops/loop_nest.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 class ExpressionEmitter {
  public:
@@ -89,6 +89,6 @@ class ExpressionEmitter {
   int64_t emitted_ = 0;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_EXPRESSION_EMITTER_H_

@@ -3,7 +3,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 llvm::Type* RegisterType(llvm::LLVMContext& context, DType type) {
   switch (type) {
@@ -92,4 +92,4 @@ llvm::Constant* Ramp(llvm::Type* element, int lanes, int64_t step) {
   return llvm::ConstantVector::get(values);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

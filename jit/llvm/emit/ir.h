@@ -13,7 +13,7 @@
 #include "llvm/Analysis/InstSimplifyFolder.h"
 #include "llvm/IR/IRBuilder.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // A builder of LLVM IR that folds operations that need no new instruction, so
 // that unrolled code is small from the start.
@@ -98,6 +98,6 @@ llvm::Value* GatherLostBits(Builder& builder, llvm::Value* value);
 // Returns the vector (0, step, 2 * step, ...) of an integer type.
 llvm::Constant* Ramp(llvm::Type* element, int lanes, int64_t step = 1);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_IR_H_

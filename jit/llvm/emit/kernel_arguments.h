@@ -12,7 +12,7 @@
 #include "jit/loops/loop_nest.h"
 #include "llvm/IR/Function.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 class KernelArguments {
  public:
@@ -95,6 +95,6 @@ class HostArguments final : public KernelArguments {
   llvm::Function& function_;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_KERNEL_ARGUMENTS_H_

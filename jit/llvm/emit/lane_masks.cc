@@ -4,7 +4,7 @@
 
 #include "llvm/IR/Intrinsics.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using llvm::Value;
 using tensor::Interval;
@@ -191,4 +191,4 @@ Value* LaneMasks::MaskOf(const LaneSet& set) {
   return result;
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -16,7 +16,7 @@
 #include "jit/llvm/emit/scopes.h"
 #include "jit/loops/loop_nest.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // The lanes in which all added conditions hold.
 struct LaneSet {
@@ -78,6 +78,6 @@ class LaneMasks {
   std::function<llvm::Value*(NodeId)> emit_;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_LANE_MASKS_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using llvm::Value;
 using tensor::Opcode;
@@ -207,4 +207,4 @@ Placed IndexLinearizer::Sum(std::vector<Placed> terms, int64_t constant) {
   return sum;
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -18,7 +18,7 @@
 #include "jit/llvm/emit/ir.h"
 #include "jit/llvm/emit/scopes.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // The number constant * value; without a value, the constant itself.
 struct Factor {
@@ -107,6 +107,6 @@ class IndexLinearizer {
   std::function<llvm::Value*(NodeId)> emit_;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_LINEAR_INDEX_H_

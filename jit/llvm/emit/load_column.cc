@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using llvm::Value;
 
@@ -73,4 +73,4 @@ Value* LoadColumn(Builder& b, int rows, int chunk, int column,
   return Column(b, rows, chunk, load_row).Of(0, 1, chunk, column);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

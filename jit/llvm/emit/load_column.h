@@ -15,7 +15,7 @@
 
 #include "jit/llvm/emit/ir.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Returns the number of neighbours of a row to load together: the elements in
 // 16 bytes, within which shuffles are the cheapest, but not more than there are
@@ -28,6 +28,6 @@ int ColumnChunk(int element_bytes, int rows);
 llvm::Value* LoadColumn(Builder& b, int rows, int chunk, int column,
                         const std::function<llvm::Value*(int)>& load_row);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_LOAD_COLUMN_H_

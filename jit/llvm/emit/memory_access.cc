@@ -15,7 +15,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MathExtras.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using llvm::Value;
 using loops::MemoryScope;
@@ -582,4 +582,4 @@ Value* MemoryAccess::LastLane(Value* value, Value* mask) {
   return b_.CreateExtractElement(value, last);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

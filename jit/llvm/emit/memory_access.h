@@ -20,7 +20,7 @@
 #include "jit/llvm/emit/scopes.h"
 #include "jit/loops/loop_nest.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // The addresses of the lanes' elements, as distances in elements from
 // `pointer`.
@@ -159,6 +159,6 @@ class MemoryAccess {
   std::map<llvm::Constant*, llvm::GlobalVariable*> full_;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_MEMORY_ACCESS_H_

@@ -10,7 +10,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 // size in bytes of the smallest vector that is prefetched
@@ -73,4 +73,4 @@ void PrefetchConstants(llvm::Module& module) {
   }
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -12,7 +12,7 @@
 
 #include "llvm/IR/Module.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Distance of prefetches in bytes: some 400 cycles of a large register tile.
 // From 1 to 8 kB, times of whole models differ by less than their noise.
@@ -24,6 +24,6 @@ inline constexpr int64_t kPrefetchDistance = 4096;
 // not merged.
 void PrefetchConstants(llvm::Module& module);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_PREFETCH_H_

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 void Scopes::Enter(llvm::BasicBlock* prologue) {
   placement_.EnterEntry();
@@ -75,4 +75,4 @@ void Scopes::GoTo(int depth) {
   b_.SetInsertPoint(scopes_[depth].prologue->getTerminator());
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

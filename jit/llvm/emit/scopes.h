@@ -18,7 +18,7 @@
 #include "jit/loops/analysis/placement.h"
 #include "jit/loops/loop_nest.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using loops::NodeId;
 
@@ -126,6 +126,6 @@ llvm::Value* Scopes::Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
   return value;
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_SCOPES_H_

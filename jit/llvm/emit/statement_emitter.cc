@@ -8,7 +8,7 @@
 #include "llvm/IR/Constants.h"
 #include "vm/format/kernel_abi.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using llvm::BasicBlock;
 using llvm::Value;
@@ -110,4 +110,4 @@ Status EmitPhase(const loops::LoopNest& nest, const loops::Phase& phase,
   return emitter.EmitPhase(phase);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

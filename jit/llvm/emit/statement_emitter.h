@@ -6,7 +6,7 @@
 #include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Emits the phase. function: a function in the form of vm::PhaseFunction,
 // without a body. Errors: reasons to decline, and instructions that should have
@@ -15,6 +15,6 @@ Status EmitPhase(const loops::LoopNest& nest, const loops::Phase& phase,
                  bool is_prologue, TargetTraits target,
                  llvm::Function& function);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_STATEMENT_EMITTER_H_

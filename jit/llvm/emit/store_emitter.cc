@@ -5,7 +5,7 @@
 #include "llvm/IR/Intrinsics.h"
 #include "tensor/scalar.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using llvm::Value;
 using loops::Store;
@@ -213,4 +213,4 @@ void StoreEmitter::UpdateLaneByLane(const Pending& pending) {
   loop.Finish(block("lanes.end"));
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -10,7 +10,7 @@
 #include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 class StoreEmitter {
  public:
@@ -76,6 +76,6 @@ class StoreEmitter {
   std::function<llvm::Value*(uint32_t buffer)> condition_;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_STORE_EMITTER_H_

@@ -6,7 +6,7 @@
 #include "jit/legalise/target_operations.h"
 #include "jit/llvm/emit/ir.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 inline legalise::TargetOperations OperationsOf(const TargetTraits& traits) {
   return {
@@ -31,6 +31,6 @@ inline legalise::TargetOperations OperationsOf(const TargetTraits& traits) {
   };
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_EMIT_TARGET_OPERATIONS_H_

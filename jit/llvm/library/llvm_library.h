@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "jit/backend/object_compiler.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 inline constexpr char kLlvmLibrary[] = "libember_llvm.so";
 
@@ -38,6 +38,6 @@ inline constexpr char kNewLlvmCompilerSymbol[] = "EmberNewLlvmCompiler";
 using NewLlvmCompilerFunction = bool(std::unique_ptr<ObjectCompiler>* compiler,
                                      std::string* error);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_LIBRARY_LLVM_LIBRARY_H_

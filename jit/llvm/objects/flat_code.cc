@@ -17,7 +17,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Triple.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 namespace elf = llvm::ELF;
@@ -341,4 +341,4 @@ StatusOr<vm::KernelCode> FlattenObject(std::string_view object,
   return std::move(flattener).Take();
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

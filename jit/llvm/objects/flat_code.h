@@ -23,7 +23,7 @@
 #include "base/status.h"
 #include "vm/format/kernel_image.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Returns the code of an object file in one piece. symbols: the symbols of the
 // entries, in order. Returns kInternal if the object lacks one of them, or has
@@ -31,6 +31,6 @@ namespace ember::jit {
 StatusOr<vm::KernelCode> FlattenObject(std::string_view object,
                                        std::span<const std::string> symbols);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_OBJECTS_FLAT_CODE_H_

@@ -23,7 +23,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 // Largest size that ARMv7's linkers can still place within 32 bits.
@@ -172,4 +172,4 @@ StatusOr<std::string> WriteObjectFile(const vm::NativeLibrary& library,
   return ObjectWriter(library, triple).Write(symbol);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "vm/format/native_library.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Returns the object file's contents. triple: in LLVM's form; for Apple's
 // systems with the system's lowest version, "arm64-apple-ios13.0". symbol: the
@@ -26,6 +26,6 @@ StatusOr<std::string> WriteObjectFile(const vm::NativeLibrary& library,
                                       const std::string& triple,
                                       const std::string& symbol);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_OBJECTS_OBJECT_FILE_H_

@@ -13,7 +13,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "vm/format/native_table.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using llvm::object::ObjectFile;
@@ -141,4 +141,4 @@ TEST(ObjectFileErrorsTest, UnknownMachinesAreRefused) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

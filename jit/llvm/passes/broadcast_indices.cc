@@ -8,7 +8,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Operator.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 // True if all lanes have one address, written as zero steps from a scalar.
@@ -49,4 +49,4 @@ llvm::PreservedAnalyses BroadcastIndices::run(llvm::Function& function,
   return preserved;
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -19,7 +19,7 @@
 #include "llvm/IR/Function.h"
 #include "llvm/IR/PassManager.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 struct BroadcastIndices : llvm::PassInfoMixin<BroadcastIndices> {
   // Runs the pass. It changes no basic blocks.
@@ -27,6 +27,6 @@ struct BroadcastIndices : llvm::PassInfoMixin<BroadcastIndices> {
                               llvm::FunctionAnalysisManager&);
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_PASSES_BROADCAST_INDICES_H_

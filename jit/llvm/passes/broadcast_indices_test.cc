@@ -14,7 +14,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SourceMgr.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 constexpr char kGather[] = R"(
@@ -52,4 +52,4 @@ TEST(BroadcastIndicesTest, InstcombineKeepsAllLanes) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -6,7 +6,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/MathExtras.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using llvm::Value;
@@ -100,4 +100,4 @@ void DefineGatherLanes(llvm::Module& module) {
   }
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -11,10 +11,10 @@
 
 #include "llvm/IR/Module.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 void DefineGatherLanes(llvm::Module& module);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_PASSES_GATHER_LANES_H_

@@ -18,7 +18,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 namespace {
 
@@ -225,4 +225,4 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,
   return machine;
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -10,7 +10,7 @@
 #include "jit/llvm/emit/ir.h"
 #include "llvm/Target/TargetMachine.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 struct Host {
   std::string triple;
@@ -43,6 +43,6 @@ StatusOr<std::string> MissingHere(const Host& host);
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,
                                                              Effort effort);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_PASSES_HOST_H_

@@ -9,7 +9,7 @@
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using llvm::Value;
@@ -216,4 +216,4 @@ void LowerMaskedAccesses(llvm::Module& module, bool has_avx2) {
     MaskedAccess(*access, has_avx2).Lower();
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

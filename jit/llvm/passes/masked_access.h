@@ -10,13 +10,13 @@
 
 #include "llvm/IR/Module.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Lowers the module's accesses of elements of 32 and 64 bits; LLVM makes
 // branches of others. Vectors have a power of two of lanes. has_avx2: true if
 // the machine has such instructions for integers.
 void LowerMaskedAccesses(llvm::Module& module, bool has_avx2);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_PASSES_MASKED_ACCESS_H_

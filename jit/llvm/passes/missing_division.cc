@@ -8,7 +8,7 @@
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/IntegerDivision.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using llvm::BinaryOperator;
@@ -159,4 +159,4 @@ void ExpandMissingDivisions(const TargetTraits& target, llvm::Module& module) {
   for (BinaryOperator* division : missing) divider.Expand(*division);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

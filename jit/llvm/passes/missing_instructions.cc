@@ -8,7 +8,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using llvm::Instruction;
@@ -162,4 +162,4 @@ void ExpandMissingInstructions(const TargetTraits& target,
   ExpandMissingDivisions(target, module);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

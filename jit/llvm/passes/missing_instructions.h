@@ -14,13 +14,13 @@
 #include "jit/llvm/emit/ir.h"
 #include "llvm/IR/Module.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Expands the operations in the module. Functions that this adds have no
 // attributes of a target.
 void ExpandMissingInstructions(const TargetTraits& target,
                                llvm::Module& module);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_PASSES_MISSING_INSTRUCTIONS_H_

@@ -14,7 +14,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 // LLVM's passes. The nest has decided about loops, so there is no vectoriser or
@@ -161,4 +161,4 @@ int64_t CodeBytes(const llvm::MemoryBuffer& object) {
   return bytes;
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -12,7 +12,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Runs LLVM's passes, given by their names in order, as its PassBuilder reads
 // them, and our own `broadcast-indices` (broadcast_indices.h). LLVM verifies
@@ -39,6 +39,6 @@ Status CheckNeedsNothing(const llvm::MemoryBuffer& object);
 // Returns the bytes of machine code in an object file.
 int64_t CodeBytes(const llvm::MemoryBuffer& object);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_PASSES_PIPELINE_H_

@@ -14,7 +14,7 @@
 #include "jit/llvm/all_targets.h"
 #include "jit/loops/text/text.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 constexpr uintptr_t kPage = 4096;
@@ -181,4 +181,4 @@ std::unique_ptr<ForeignMachine> ForeignMachine::Create(
   return std::make_unique<Machine>(processor);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

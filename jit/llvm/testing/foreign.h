@@ -20,7 +20,7 @@
 #include "jit/loops/loop_nest.h"
 #include "jit/target/testing/processors.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // The memory of a buffer. The server allocates it at the same offset in a page.
 // So its end or begin is at the end or begin of accessible memory in the
@@ -52,6 +52,6 @@ class ForeignMachine {
                    vm::IndexFailure& failure) = 0;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_TESTING_FOREIGN_H_

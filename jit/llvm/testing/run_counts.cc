@@ -4,7 +4,7 @@
 
 #include "jit/backend/decline_reasons.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 constexpr DeclineReason kReasons[] = {
@@ -48,4 +48,4 @@ void RunCounts::Print(std::string_view where, std::string_view what) const {
   std::printf("%s%s\n", text.c_str(), refused.empty() ? "" : ")");
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 struct RunCounts {
   int64_t run = 0;
@@ -28,6 +28,6 @@ struct RunCounts {
   void Print(std::string_view where, std::string_view what) const;
 };
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_TESTING_RUN_COUNTS_H_

@@ -21,7 +21,7 @@
 #include "jit/loops/text/text.h"
 #include "tensor/scalar.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 using loops::Buffer;
 using loops::LoopNest;
@@ -359,4 +359,4 @@ bool IsSame(uint64_t a, uint64_t b, DType type) {
          std::isnan(tensor::BitsToDouble(b, type));
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

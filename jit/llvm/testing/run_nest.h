@@ -21,7 +21,7 @@
 #include "jit/target/cpu_model.h"
 #include "jit/target/testing/processors.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Returns the row of jit/target/testing/processors.h that EMBER_TEST_PROCESSOR
 // names; null means this machine. If this machine cannot run the processor's
@@ -111,6 +111,6 @@ void ExpectAsEvaluated(const std::string& text,
 // True if the bits of two elements are equal, or both are NaNs.
 bool IsSame(uint64_t a, uint64_t b, DType type);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_TESTING_RUN_NEST_H_

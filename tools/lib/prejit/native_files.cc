@@ -221,9 +221,10 @@ Status WriteNativeLibrary(const vm::ModuleDefinition& module,
   const vm::NativeLibrary library =
       vm::LayOutNativeLibrary(vm::IdentityOf(module), parts);
   if (options.kind == LibraryKind::kStatic) {
-    jit::UseAllTargets();
-    EMBER_ASSIGN_OR_RETURN(const std::string object,
-                           jit::WriteObjectFile(library, kind.triple, symbol));
+    jit::llvm_ir::UseAllTargets();
+    EMBER_ASSIGN_OR_RETURN(
+        const std::string object,
+        jit::llvm_ir::WriteObjectFile(library, kind.triple, symbol));
     return WriteWithHeader(object, ".o", symbol, module, sections, path);
   }
   EMBER_RETURN_IF_ERROR(

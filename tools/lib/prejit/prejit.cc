@@ -48,16 +48,17 @@ class Prejitter {
       : module_(module), target_(target), options_(options) {}
 
   Status Run(const std::shared_ptr<const vm::Module>& module) {
-    jit::UseAllTargets();
-    auto compiler = target_.llvm.empty() ? jit::NewFullCompiler()
-                                         : jit::NewLlvmCompiler(target_.llvm);
+    jit::llvm_ir::UseAllTargets();
+    auto compiler = target_.llvm.empty()
+                        ? jit::llvm_ir::NewFullCompiler()
+                        : jit::llvm_ir::NewLlvmCompiler(target_.llvm);
     if (!compiler.ok())
       return compiler.status().WithContext("target " + target_.name);
     compiler_ = *std::move(compiler);
     if (options_.packed_weights != PackedWeights::kNone) {
       // Packing runs code of this machine, which needs a back end for this
       // machine. Without one, weights are packed when the kernels are loaded.
-      auto packer = jit::NewLlvmCompiler();
+      auto packer = jit::llvm_ir::NewLlvmCompiler();
       if (packer.ok()) packer_ = *std::move(packer);
     }
     std::vector<std::pair<uint32_t, const vm::DispatchSite*>> made;
