@@ -53,40 +53,68 @@ def _check_testonly(name, testonly):
     if testonly and not is_testing and not package.startswith(("bazel", "hal/conformance", "tests/")):
         fail("//%s:%s is test support: expected it in //%s/testing" % (package, name, package))
 
-def ember_cc_library(name, runtime = False, copts = [], visibility = None, **kwargs):
+# The flags and the dependency by which a target uses a precompiled header of //bazel/pch.
+def _pch_copts(header):
+    return select({
+        "//bazel/pch:is_used": ["-include", "$(BINDIR)/bazel/pch/%s.h" % header],
+        "//conditions:default": [],
+    })
+
+def _pch_deps(header):
+    return select({
+        "//bazel/pch:is_used": ["//bazel/pch:" + header],
+        "//conditions:default": [],
+    })
+
+def _has_cc(srcs):
+    return [s for s in srcs if s.endswith(".cc")] and not [s for s in srcs if s.endswith(".c")]
+
+def ember_cc_library(name, runtime = False, srcs = [], deps = [], copts = [], visibility = None, **kwargs):
     """cc_library.
 
     Args:
       name: as in cc_library.
       runtime: build without exceptions.
+      srcs: as in cc_library; C++ uses a precompiled header, see //bazel/pch.
+      deps: as in cc_library.
       copts: come after the flags of the macro.
       visibility: default: the folders that may depend on this one.
       **kwargs: as in cc_library.
     """
     _check_testonly(name, kwargs.get("testonly"))
+    header = "runtime" if runtime else "library"
+    is_precompiled = _has_cc(srcs)
     cc_library(
         name = name,
-        copts = _copts(runtime, copts),
+        srcs = srcs,
+        copts = _copts(runtime, copts) + (_pch_copts(header) if is_precompiled else []),
         visibility = visibility or _default_visibility(),
+        deps = deps + (_pch_deps(header) if is_precompiled else []),
         **kwargs
     )
 
-def ember_cc_test(name, size = "small", deps = [], copts = [], main = True, **kwargs):
+def ember_cc_test(name, size = "small", srcs = [], deps = [], copts = [], main = True, **kwargs):
     """cc_test with GoogleTest (and GoogleMock).
 
     Args:
       name: as in cc_test.
       size: small = 1 minute.
+      srcs: as in cc_test; files *_test.cc use a precompiled header, see //bazel/pch.
       deps: as in cc_test; gtest is added.
       copts: come after the flags of the macro.
       main: link gtest_main. False: the test has its own main().
       **kwargs: as in cc_test.
     """
+
+    # Other files are compiled with other flags (.bazelrc), so that they could not use it.
+    is_precompiled = srcs and not [s for s in srcs if not s.endswith("_test.cc") and not s.endswith(".h")]
     cc_test(
         name = name,
         size = size,
-        copts = _copts(False, copts),
-        deps = deps + ["@googletest//:gtest_main" if main else "@googletest//:gtest"],
+        srcs = srcs,
+        copts = _copts(False, copts) + (_pch_copts("test") if is_precompiled else []),
+        deps = deps + ["@googletest//:gtest_main" if main else "@googletest//:gtest"] +
+               (_pch_deps("test") if is_precompiled else []),
         **kwargs
     )
 
@@ -151,19 +179,25 @@ def ember_cc_fuzz_test(name, srcs, corpus = [], runs = 20000, size = "small", de
         **kwargs
     )
 
-def ember_cc_binary(name, runtime = False, copts = [], visibility = None, **kwargs):
+def ember_cc_binary(name, runtime = False, srcs = [], deps = [], copts = [], visibility = None, **kwargs):
     """cc_binary.
 
     Args:
       name: as in cc_binary.
       runtime: build without exceptions.
+      srcs: as in cc_binary; C++ uses a precompiled header, see //bazel/pch.
+      deps: as in cc_binary.
       copts: come after the flags of the macro.
       visibility: default: the folders that may depend on this one.
       **kwargs: as in cc_binary.
     """
+    header = "runtime" if runtime else "library"
+    is_precompiled = _has_cc(srcs)
     cc_binary(
         name = name,
-        copts = _copts(runtime, copts),
+        srcs = srcs,
+        copts = _copts(runtime, copts) + (_pch_copts(header) if is_precompiled else []),
         visibility = visibility or _default_visibility(),
+        deps = deps + (_pch_deps(header) if is_precompiled else []),
         **kwargs
     )

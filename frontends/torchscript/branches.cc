@@ -58,10 +58,11 @@ void Interpreter::RunBranch(const std::vector<Statement>& block,
   frame.variables = before;
 }
 
-void Interpreter::ExecuteBoth(const Tensor& condition,
-                              const Statement& statement, Frame& frame) {
+void Interpreter::ExecuteBoth(const Value& decided, const Statement& statement,
+                              Frame& frame) {
   const Level level(*this);
   if (!level.ok()) return;
+  const Tensor condition = machine_.Inside(decided.dynamic);
   graph::IfRegions regions(machine_.builder());
   Branch then;
   Branch otherwise;
@@ -86,12 +87,22 @@ void Interpreter::ExecuteBoth(const Tensor& condition,
         "a return in a branch that only the run decides on is not supported");
     return;
   }
-  MergeBranches(condition, regions, then, otherwise, frame);
+  std::string conflict;
+  if (MergeBranches(decided, regions, then, otherwise, frame, conflict)) return;
+  // Models write such branches for tensors without elements. The branch for
+  // tensors with elements is taken, and the run checks that they have some.
+  const bool is_positive = decided.dim_test == Value::DimTest::kIsPositive;
+  check(is_positive ? condition : ops::Not(condition),
+        "line " + std::to_string(line_) + ": '" + conflict +
+            "' has another rank or element type if a dim is 0: expected " +
+            decided.dim.ToString() + " to be 1 or more, found 0",
+        is_positive ? statement.body : statement.otherwise);
 }
 
-void Interpreter::MergeBranches(const Tensor& condition,
-                                graph::IfRegions& regions, Branch& then,
-                                Branch& otherwise, Frame& frame) {
+bool Interpreter::MergeBranches(const Value& decided, graph::IfRegions& regions,
+                                Branch& then, Branch& otherwise, Frame& frame,
+                                std::string& conflict) {
+  const Tensor condition = machine_.Inside(decided.dynamic);
   Merge merge;
   // Merge the variables that both branches have.
   std::vector<std::string> names;
@@ -101,6 +112,9 @@ void Interpreter::MergeBranches(const Tensor& condition,
     names.push_back(name);
     merge.Add(value, other->second, name, machine_);
   }
+  conflict = merge.other_type();
+  if (!conflict.empty() && decided.dim_test != Value::DimTest::kNone)
+    return false;
   // Merge the tensors that either branch wrote.
   std::set<Cell*> cells;
   for (const Branch* branch : {&then, &otherwise})
@@ -140,10 +154,10 @@ void Interpreter::MergeBranches(const Tensor& condition,
   machine_.Enter(regions.otherwise());
   const std::vector<graph::Value*> else_outputs = merge.ElseOutputs(machine_);
   machine_.Leave();
-  if (!machine_.ok()) return;
+  if (!machine_.ok()) return true;
   const std::vector<graph::Value*> results =
       regions.Build(condition.value(), then_outputs, else_outputs);
-  if (!machine_.ok()) return;
+  if (!machine_.ok()) return true;
   const std::vector<Value> merged = merge.Rebuild(results, machine_);
   size_t next = 0;
   for (const std::string& name : names) frame.variables[name] = merged[next++];
@@ -159,6 +173,7 @@ void Interpreter::MergeBranches(const Tensor& condition,
   }
   for (const auto& key : attributes)
     machine_.SetAttribute(*key.first, key.second, merged[next++]);
+  return true;
 }
 
 }  // namespace ember::torchscript

@@ -160,7 +160,11 @@ Value Interpreter::Attribute(const Value& value, const std::string& name) {
   if (!machine_.ok()) return {};
   if (value.is(Kind::kObject)) {
     const auto found = value.object->attributes.find(name);
-    if (found != value.object->attributes.end()) return found->second;
+    if (found != value.object->attributes.end()) {
+      if (!value.object->replaced.contains(name))
+        value.object->read.insert(name);
+      return found->second;
+    }
     if (value.object->type != nullptr) {
       for (const Class::Attribute& one : value.object->type->attributes)
         if (one.name == name && one.value) return Standard(*one.value);

@@ -113,12 +113,17 @@ class Interpreter {
 
   // Branches and loops that are decided at run time (branches.cc, loops.cc).
   struct Branch;
-  void ExecuteBoth(const Tensor& condition, const Statement& statement,
+  void ExecuteBoth(const Value& decided, const Statement& statement,
                    Frame& frame);
   void RunBranch(const std::vector<Statement>& block, graph::Region& region,
                  Frame& frame, Branch& branch);
-  void MergeBranches(const Tensor& condition, graph::IfRegions& regions,
-                     Branch& then, Branch& otherwise, Frame& frame);
+  // Merges what the branches of the bool `decided` leave. Returns false, and
+  // changes nothing, if the bool only tests if a dim is 0 and a tensor has
+  // another rank or element type in one branch than in the other, which
+  // `conflict` names.
+  bool MergeBranches(const Value& decided, graph::IfRegions& regions,
+                     Branch& then, Branch& otherwise, Frame& frame,
+                     std::string& conflict);
   Value Frozen(const Value& value, int depth);
   void ExecuteOpenLoop(const Statement& statement, const Value& count,
                        Frame& frame);

@@ -77,7 +77,10 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     const Tensor a = TypeOf(then);
     const Tensor b = TypeOf(otherwise);
     if (a.value() == nullptr || b.value() == nullptr) return conflict();
-    if (a.dtype() != b.dtype() || a.rank() != b.rank()) return conflict();
+    if (a.dtype() != b.dtype() || a.rank() != b.rank()) {
+      other_type_ = name;
+      return conflict();
+    }
     return PlanOutput(then, otherwise, Kind::kTensor, a.dtype());
   }
   if (then.is_sequence() && then.kind == otherwise.kind &&

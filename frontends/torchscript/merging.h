@@ -28,6 +28,10 @@ class Merge {
   void Add(const Value& then, const Value& otherwise, const std::string& name,
            Machine& machine);
 
+  // Returns the name of a tensor that has another rank or element type in one
+  // branch than in the other; empty if there is none.
+  const std::string& other_type() const { return other_type_; }
+
   // Return the outputs of each region for all pairs, in their order. The region
   // must be entered.
   std::vector<graph::Value*> ThenOutputs(Machine& machine) const;
@@ -61,6 +65,7 @@ class Merge {
 
   std::vector<Node> nodes_;
   std::vector<Output> outputs_;
+  std::string other_type_;
 };
 
 // Returns the type of the scalar that holds a number at run time.

@@ -179,6 +179,42 @@ Order OrderOf(const Value& a, const Value& b) {
   return order;
 }
 
+// Returns the order of an int and a number. The int is 0, or only known to be 1
+// or more.
+Order OrderOfExtent(bool is_zero, double number) {
+  if (is_zero) return {0 < number, 0 == number};
+  if (number < 1) return {false, false};
+  return {number > 1 ? std::nullopt : std::optional(false), std::nullopt};
+}
+Order Swapped(const Order& order) {
+  if (order.equal == true) return {false, true};
+  if (order.less == true) return {false, false};
+  if (order.less == false && order.equal == false) return {true, false};
+  return {std::nullopt, order.equal};
+}
+
+// Finds that a comparison with a known number only tests if an int, which is
+// never negative, is 0.
+template <typename Decide>
+void NoteDimTest(const Value& a, const Value& b, Decide decide, Value& result) {
+  const bool swapped = a.is_known_number();
+  const Value& extent = swapped ? b : a;
+  const Value& number = swapped ? a : b;
+  if (!number.is_known_number() || !extent.is(Kind::kInt) ||
+      extent.is_dynamic() || ops::RangeOf(extent.dim).low < 0)
+    return;
+  const auto decided = [&](bool is_zero) {
+    const Order order = OrderOfExtent(is_zero, number.known_number());
+    return decide(swapped ? Swapped(order) : order);
+  };
+  const std::optional<bool> at_zero = decided(true);
+  const std::optional<bool> above = decided(false);
+  if (!at_zero || !above || *at_zero == *above) return;
+  result.dim = extent.dim;
+  result.dim_test =
+      *at_zero ? Value::DimTest::kIsZero : Value::DimTest::kIsPositive;
+}
+
 // Compares two numbers: by `decide` if the known facts suffice, else at run
 // time.
 template <typename Decide, typename OnTensors>
@@ -189,7 +225,9 @@ Value Compare(Call& c, Decide decide, OnTensors on_tensors) {
   if (known) return Value::Bool(*known);
   const Pair scalars = Scalars(c, ResultKind(a, b));
   if (!c.ok()) return {};
-  return Value::Dynamic(Kind::kBool, on_tensors(scalars.a, scalars.b));
+  Value result = Value::Dynamic(Kind::kBool, on_tensors(scalars.a, scalars.b));
+  NoteDimTest(a, b, decide, result);
+  return result;
 }
 
 Value Equal(Call& c) {
@@ -254,8 +292,15 @@ Value Absolute(Call& c) {
 Value NotOf(Call& c) {
   const Value& a = c.value("a");
   if (a.is_known_number()) return Value::Bool(a.known_number() == 0);
-  return Value::Dynamic(
+  Value result = Value::Dynamic(
       Kind::kBool, ops::Not(ops::Cast(c.machine().ToScalar(a), DType::kBool)));
+  using Test = Value::DimTest;
+  if (a.dim_test != Test::kNone) {
+    result.dim = a.dim;
+    result.dim_test =
+        a.dim_test == Test::kIsZero ? Test::kIsPositive : Test::kIsZero;
+  }
+  return result;
 }
 
 template <typename OnInts>

@@ -6,7 +6,7 @@
 // other type accepts. A name that ends in '_' uses the row without the '_', and
 // writes the result to the first operand.
 //
-// docs/torchscript-coverage.md is generated from this table.
+// docs/coverage/torchscript.md is generated from this table.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_
 

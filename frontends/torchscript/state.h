@@ -47,7 +47,8 @@ class ModuleState {
 
   // Returns the changed attributes in their order in the module. Empty, with an
   // error of the machine, if a changed attribute is neither a tensor nor a
-  // number.
+  // number, and the next call may read it. A list or dict is unchanged if its
+  // items are, even if the method has made a new one of them.
   std::vector<Slot> Changed(Object& module, Machine& machine) const;
 
  private:
@@ -55,9 +56,14 @@ class ModuleState {
     Value value;
     uint64_t stamp = 0;
   };
-  // `compared`: lists and dicts that need not be compared again.
+  struct Compared {
+    // Pairs of containers, one before and one now, that have equal items as far
+    // as they were compared.
+    std::set<std::pair<const void*, const void*>> pairs;
+    size_t visited = 0;  // values that were compared
+  };
   bool IsChanged(const Before& before, const Value& now,
-                 std::set<const void*>& compared) const;
+                 Compared& compared) const;
 
   std::map<std::pair<std::string, std::string>, Before> before_;
   // The items of lists and dicts. Each container is here once, as they may

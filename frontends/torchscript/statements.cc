@@ -96,6 +96,8 @@ void Interpreter::Assign(const Expression& target, const Value& value,
       const Value object = Evaluate(target.parts[0], frame);
       if (!machine_.ok()) return;
       if (object.is(Kind::kObject)) {
+        if (machine_.level() == 0 && !object.object->read.contains(target.text))
+          object.object->replaced.insert(target.text);
         machine_.SetAttribute(*object.object, target.text, value);
         return;
       }
@@ -135,7 +137,7 @@ void Interpreter::ExecuteIf(const Statement& statement, Frame& frame) {
         condition.known_number() != 0 ? statement.body : statement.otherwise,
         frame);
   }
-  ExecuteBoth(machine_.Inside(condition.dynamic), statement, frame);
+  ExecuteBoth(condition, statement, frame);
 }
 
 void Interpreter::ExecuteFor(const Statement& statement, Frame& frame) {

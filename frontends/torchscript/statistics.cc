@@ -375,6 +375,14 @@ Tensor Histogram(Call& c) {
                {{"update", std::string("add")}});
 }
 
+// Returns the bool that is true if all elements of `x` are.
+Value AllTrue(Call& c, Tensor x) {
+  return c.machine().ToNumber(
+      Value::Kind::kBool, ops::Cast(ops::Reduce(ops::Cast(x, DType::kU8),
+                                                "minimum", AllAxes(x), false),
+                                    DType::kBool));
+}
+
 // True if two tensors have one shape and the same elements.
 Value AreEqual(Call& c) {
   const Tensor a = c.tensor("self");
@@ -387,21 +395,13 @@ Value AreEqual(Call& c) {
   }
   const DType type = PromoteTypes(a.dtype(), b.dtype());
   const Tensor same = ops::Equal(ops::Cast(a, type), ops::Cast(b, type));
-  return c.machine().ToNumber(
-      Value::Kind::kBool,
-      ops::Cast(ops::Reduce(ops::Cast(same, DType::kU8), "minimum",
-                            AllAxes(same), false),
-                DType::kBool));
+  return AllTrue(c, same);
 }
 Value AreClose(Call& c) {
   const Value close = Redirect(c, "aten::isclose");
   if (!c.ok()) return {};
   const Tensor same = c.machine().Read(*close.cell);
-  return c.machine().ToNumber(
-      Value::Kind::kBool,
-      ops::Cast(ops::Reduce(ops::Cast(same, DType::kU8), "minimum",
-                            AllAxes(same), false),
-                DType::kBool));
+  return AllTrue(c, same);
 }
 Value IsNonzero(Call& c) {
   return Redirect(c, "aten::Bool", {{"a", c.value("self")}});

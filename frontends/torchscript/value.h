@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,6 +58,10 @@ struct Value {
   double number = 0;  // kFloat
   std::string text;
   Tensor dynamic;  // kBool, kInt, kFloat: i64[], f64[], bool[] where present
+  // A bool that only the run knows may be a test of `dim`, which is then an
+  // expression of extents: it is true if `dim` is positive, or if it is 0.
+  enum class DimTest : uint8_t { kNone, kIsPositive, kIsZero };
+  DimTest dim_test = DimTest::kNone;
   Cell* cell = nullptr;
   List* list = nullptr;  // kList, kTuple
   Dict* dict = nullptr;
@@ -174,6 +179,11 @@ struct Object {
   std::string path;        // Path in the model: "encoder.0".
   const Class* type = nullptr;
   std::map<std::string, Value, std::less<>> attributes;
+  // Attributes that code has read, and attributes that code outside of branches
+  // and loops assigned before any code had read them. The values that the
+  // latter have before a call do not matter.
+  std::set<std::string, std::less<>> read;
+  std::set<std::string, std::less<>> replaced;
   size_t level = 0;
 };
 

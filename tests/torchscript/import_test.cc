@@ -656,6 +656,69 @@ TEST(Import, ListsOfModulesStayAsTheyAre) {
   }
 }
 
+// A list that a call makes anew of the same items, as the anchors of
+// torchvision's detectors, or that it assigns before it reads it, as the
+// pyramid of RAFT, is no state. A list that the next call would read is
+// refused.
+TEST(Import, ListsThatCallsReplace) {
+  const auto import = [](const std::string& body) {
+    ArchiveBuilder archive;
+    archive.Code(R"(class Net(Module):
+  l : List[int]
+  def forward(self: __torch__.Net,
+    x0: Tensor) -> Tensor:
+    )" + body);
+    archive.Pickled("l", "](" + torchscript::PickleInteger(3) + "e");
+    archive.TracedInput(DType::kF32, {1});
+    return archive.Finish();
+  };
+  const std::vector<Numbers> two = {F32({1}, {2})};
+  ExpectNumbers(RunTorchArchive(import("l = self.l\n"
+                                       "    self.l = [l[0]]\n"
+                                       "    return torch.mul(x0, l[0])\n"),
+                                two),
+                {F32({1}, {6})});
+  const std::string appended =
+      "self.l = [4]\n"
+      "    torch.append(self.l, 5)\n"
+      "    return torch.mul(x0, (self.l)[1])\n";
+  ExpectNumbers(RunTorchArchive(import(appended), two), {F32({1}, {10})});
+  ExpectError(import("y = torch.mul(x0, (self.l)[0])\n    " + appended),
+              "attribute 'l', which the model changes: expected a tensor or "
+              "number, found a list of 2");
+}
+
+// A branch for tensors without elements leaves a tensor of another rank, as in
+// torchvision's detectors. The other branch is taken, and the run checks that
+// there are elements.
+TEST(Import, BranchesForEmptyTensorsOfAnotherRank) {
+  frontends::ImportOptions options;
+  options.input_shapes["x0"] = {std::nullopt, 4};
+  for (const char* test : {"torch.gt(n, 0)", "torch.ne(n, 0)", "torch.ge(n, 1)",
+                           "torch.lt(0, n)", "torch.__not__(torch.eq(n, 0))"}) {
+    const std::string archive = ScriptedTorchArchive(
+        "n = torch.size(x0, 0)\n"
+        "y = torch.neg(x0)\n"
+        "if " +
+            std::string(test) +
+            ":\n"
+            "  y = torch.reshape(y, [n, 2, 2])\n"
+            "else:\n"
+            "  pass\n"
+            "return y",
+        1);
+    ExpectNumbers(
+        RunTorchArchive(archive, {F32({1, 4}, {1, 2, 3, 4})}, options),
+        {F32({1, 2, 2}, {-1, -2, -3, -4})});
+    const auto empty = RunTorchArchive(archive, {F32({0, 4}, {})}, options);
+    ASSERT_FALSE(empty.ok()) << test;
+    EXPECT_NE(empty.status().message().find(
+                  "'y' has another rank or element type if a dim is 0"),
+              std::string::npos)
+        << empty.status().ToString();
+  }
+}
+
 // Imports of truncated files and of changed bytes must do no harm.
 TEST(Import, DamagedFiles) {
   for (const std::string_view name : torchscript::SampleModelNames()) {

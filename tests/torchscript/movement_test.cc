@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,27 @@ const Numbers kMatrix = F32({2, 3}, {1, 2, 3, 4, 5, 6});
 void Check(const std::vector<Numbers>& inputs, const std::vector<Case>& cases) {
   for (const Case& one : cases)
     ExpectTorch(one.expression, inputs, one.expected);
+}
+
+// The rank of a result is part of the module. A dim of 1 in a dim that the
+// model leaves open is an error, not a result of another rank.
+TEST(Movement, SqueezeOfAnOpenDimIsChecked) {
+  frontends::ImportOptions options;
+  options.input_shapes["x0"] = {std::nullopt, 3, 1};
+  for (const char* call : {"torch.squeeze(x0)", "torch.squeeze(x0, 0)"}) {
+    const std::string archive =
+        ScriptedTorchArchive(std::string("return ") + call, 1);
+    const auto kept = RunTorchArchive(
+        archive, {F32({2, 3, 1}, {1, 2, 3, 4, 5, 6})}, options);
+    ASSERT_TRUE(kept.ok()) << kept.status().ToString();
+    EXPECT_EQ((*kept)[0].dims[0], 2) << call;
+    const auto dropped =
+        RunTorchArchive(archive, {F32({1, 3, 1}, {1, 2, 3})}, options);
+    ASSERT_FALSE(dropped.ok()) << call;
+    EXPECT_NE(dropped.status().message().find("fix the dim when compiling"),
+              std::string::npos)
+        << dropped.status().ToString();
+  }
 }
 
 TEST(Movement, Shapes) {

@@ -229,7 +229,7 @@ constexpr std::string_view kDifferences =
     R"(
 ## Where ONNX Runtime gives something else
 
-Ember follows the specification and its test cases, and [the rules of its arithmetic](arithmetic.md) where the specification leaves
+Ember follows the specification and its test cases, and [the rules of its arithmetic](../arithmetic.md) where the specification leaves
 a value open.
 
 | operator | Ember | ONNX Runtime |

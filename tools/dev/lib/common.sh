@@ -99,6 +99,12 @@ need_setup() {
   fi
 }
 
+# Says what a command will take if nothing has been built in this checkout yet: say_cost MINUTES DISK.
+say_cost() {
+  [[ ! -e bazel-out ]] || return 0
+  say "the first time this takes about $1 on two cores, and $2 of disk; later only what has changed is built"
+}
+
 # Prints the folder of built programs.
 bazel_bin() { bazel info "$@" bazel-bin 2>/dev/null; }
 

@@ -42,14 +42,17 @@ StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
   return &entry;
 }
 
-Status PlanCache::Restore(PlanEntry& entry, bool keeps_constants) const {
+Status PlanCache::Restore(PlanEntry& entry, bool keeps_constants) {
   EMBER_ASSIGN_OR_RETURN(
       const tensor::ConcreteHeader header,
       tensor::ConcreteHeader::Evaluate(dispatch_, entry.parameters));
-  Plan::Options options = options_;
-  if (!keeps_constants) options.constant_inputs.clear();
-  EMBER_ASSIGN_OR_RETURN(entry.plan,
-                         interpreter_.MakePlan(dispatch_, header, options));
+  // The options are changed and not copied: the code is smaller.
+  std::vector<bool> constants;
+  if (!keeps_constants) constants.swap(options_.constant_inputs);
+  StatusOr<std::unique_ptr<Plan>> plan =
+      interpreter_.MakePlan(dispatch_, header, options_);
+  if (!keeps_constants) constants.swap(options_.constant_inputs);
+  EMBER_ASSIGN_OR_RETURN(entry.plan, std::move(plan));
   return OkStatus();
 }
 

@@ -64,14 +64,14 @@ class PlanCache {
 
   // Makes the entry's plan again. keeps_constants: the plan packs constants in
   // its first run and keeps them; a plan for a single run does not pack them.
-  Status Restore(PlanEntry& entry, bool keeps_constants = true) const;
+  Status Restore(PlanEntry& entry, bool keeps_constants = true);
 
  private:
   PlanEntry& Vacate();
 
   const tensor::Dispatch& dispatch_;
   const Interpreter& interpreter_;
-  const Plan::Options options_;
+  Plan::Options options_;
   const size_t capacity_;
   uint64_t clock_ = 0;
   std::vector<std::unique_ptr<PlanEntry>> entries_;

@@ -1,6 +1,5 @@
 #include "vm/runtime/program/runner.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -30,21 +29,20 @@ int64_t DeclaredBytes(const TensorSignature& signature) {
 
 // Adds the names of the model's nodes that a dispatch computes to the beginning
 // of the dispatch's error: "'embed (Gather)': dispatch @d3_gather: …".
-Status WithNodes(Status status, const ModuleDefinition& module) {
+void NameNodes(const ModuleDefinition& module, Status& status) {
   constexpr std::string_view kDispatch = "dispatch @";
-  const std::string_view message = status.message();
-  if (status.ok() || !message.starts_with(kDispatch)) return status;
-  const size_t begin = kDispatch.size();
-  const std::string_view name =
-      message.substr(begin, message.find(':', begin) - begin);
-  const size_t known =
-      std::min(module.dispatches.size(), module.dispatch_origins.size());
-  for (size_t i = 0; i < known; ++i) {
+  std::string_view rest = status.message();
+  if (!rest.starts_with(kDispatch)) return;
+  rest.remove_prefix(kDispatch.size());
+  for (size_t i = 0; i < module.dispatch_origins.size(); ++i) {
     const std::string& origin = module.dispatch_origins[i];
-    if (module.dispatches[i].name == name && !origin.empty())
-      return status.WithContext(Concat({"'", origin, "'"}));
+    const std::string& name = module.dispatches[i].name;
+    if (origin.empty() || rest.size() <= name.size() ||
+        rest[name.size()] != ':' || !rest.starts_with(name))
+      continue;
+    status = status.WithContext(Concat({"'", origin, "'"}));
+    return;
   }
-  return status;
 }
 
 }  // namespace
@@ -184,7 +182,7 @@ Status ProgramRunner::BindInputs(std::span<const Tensor> inputs) {
 
 Status ProgramRunner::EndOnDevice(Status status, std::vector<Tensor>& results) {
   status = device_->EndRun(std::move(status), memory_.pool(), results);
-  status = WithNodes(std::move(status), module_->definition());
+  NameNodes(module_->definition(), status);
   if (const int64_t failed = device_->failed_site(); failed >= 0) {
     const uint32_t program =
         dispatches_->site(static_cast<uint32_t>(failed)).program;
@@ -220,7 +218,7 @@ Status ProgramRunner::Run(std::span<const Tensor> inputs,
   if (status.ok()) status = Execute(*results);
   Status kept = dispatches_->EndRun();
   if (!kept.ok()) status = std::move(kept);
-  status = WithNodes(std::move(status), module_->definition());
+  NameNodes(module_->definition(), status);
   if (device_ != nullptr) status = EndOnDevice(std::move(status), *results);
   // An interrupt makes the run fail even if the program ended, because the last
   // dispatches may have been skipped.
