@@ -13,8 +13,8 @@
 namespace ember {
 
 // Deletes the temporary files that writers of this process have not renamed
-// yet. A signal handler may call it. The process must end after it: a writer
-// finds its file gone.
+// yet. A signal handler may call it. The process must end afterwards, because
+// active writers have lost their files.
 void RemoveTemporaryFiles();
 
 // True if AtomicFileWriter writes directly to `path`, because `path` is a

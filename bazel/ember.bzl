@@ -15,7 +15,8 @@ load("@rules_cc//cc:cc_test.bzl", "cc_test")
 _COPTS = ["-fno-rtti"]
 _RUNTIME_COPTS = ["-fno-exceptions"]
 
-# The longest matching prefix decides.
+# For each folder, the package group of the targets that may depend on it. The longest prefix of a
+# target's package decides.
 _USERS = {
     "base": "users_of_base",
     "compiler": "users_of_compiler",
@@ -134,7 +135,7 @@ def ember_cc_test_library(name, deps = [], copts = [], visibility = None, **kwar
         copts = _copts(False, copts),
         visibility = visibility or _default_visibility(),
         deps = deps + ["@googletest//:gtest"],
-        # No other code refers to tests by name.
+        # The linker must keep the library, because no other code refers to tests by name.
         alwayslink = True,
         **kwargs
     )
@@ -160,7 +161,8 @@ def ember_cc_fuzz_test(name, srcs, corpus = [], runs = 20000, size = "small", de
         name = name,
         size = size,
         srcs = srcs,
-        # libFuzzer takes a folder; ./dev fuzz fills it with these.
+        # libFuzzer itself gets no files here: ./dev fuzz gives it a folder that it has filled with
+        # the corpus.
         args = select({
             "//bazel:libfuzzer": [],
             "//conditions:default": ["-runs=%d" % runs] + ["$(locations %s)" % c for c in corpus],

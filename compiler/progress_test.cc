@@ -1,5 +1,5 @@
-// Checks the reports of Compile to a Progress, and that it can be stopped at
-// each step.
+// Checks the events that Compile reports to a Progress object, and that the
+// Progress object can stop the compilation at each event.
 #include "base/progress.h"
 
 #include <string>

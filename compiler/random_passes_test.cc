@@ -1,5 +1,5 @@
-// Compares random graphs before and after each pass of the pipeline, and after
-// all of them: they compute the same, bit for bit.
+// Checks that random graphs compute the same results, bit for bit, before and
+// after each pass of the pipeline, and after all passes together.
 //
 //   export EMBER_SEEDS=10000 EMBER_FIRST_SEED=1000000
 //   bazel run //compiler:random_passes_test

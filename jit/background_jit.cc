@@ -59,7 +59,8 @@ class BackgroundJit final : public Jit {
   mutable std::mutex mutex_;  // guards the next two members
   JitTotals totals_;
   std::string schedule_problem_;
-  CompileQueue queue_;  // last: its threads use the members above
+  // The last member, because its threads use the members above.
+  CompileQueue queue_;
 };
 
 BackgroundJit::BackgroundJit(JitOptions options,

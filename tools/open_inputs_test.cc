@@ -1,5 +1,5 @@
-// Tests what a user of the tools sees of inputs that a model leaves open in one
-// way or another, and of indices that do not fit.
+// Tests the messages about inputs whose dims, rank or type the model leaves
+// open, and about indices that are out of range.
 #include <gtest/gtest.h>
 
 #include <string>

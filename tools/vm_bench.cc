@@ -160,7 +160,7 @@ void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
   std::fputs(table.Print(format).c_str(), stdout);
 }
 
-// Returns one object of the file that --life writes.
+// Returns the JSON object of one measurement in the file that --life writes.
 std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
   std::ostringstream text;
   text << "{\"model\": " << JsonString(FileName(options.model))
@@ -181,7 +181,8 @@ std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
   return text.str();
 }
 
-// Returns an error that does not depend on a measurement.
+// Checks the flags that do not depend on a measurement, before the first one
+// begins.
 Status CheckOptions(const Options& options,
                     const std::vector<std::string>& tiers,
                     const std::vector<int64_t>& threads) {

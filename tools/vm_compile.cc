@@ -147,7 +147,8 @@ std::string SizeText(int64_t bytes) {
   return text;
 }
 
-// An error unless a stage has the name and may be left out.
+// Returns an error unless a stage of the compiler has this name and may be
+// disabled.
 Status CheckPass(const std::string& name) {
   std::vector<std::string_view> known;
   for (const compiler::Stage& stage : compiler::Pipeline()) {
@@ -217,8 +218,8 @@ Status Compile(const Options& options) {
     vm::SetMetadata(entry.key, entry.value, module.metadata);
   progress = nullptr;
   EMBER_RETURN_IF_ERROR(dump_status);
-  // The limits end here, so that they cannot end the process while it writes
-  // the module.
+  // The limits of time and memory end here, so that they cannot end the process
+  // while it writes the module.
   limits = nullptr;
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, UserPath(options.output)));
   const std::chrono::duration<double, std::milli> time =

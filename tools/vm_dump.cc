@@ -84,7 +84,8 @@ std::string Signature(const vm::ModuleDefinition& module) {
   return text;
 }
 
-// Prints "key: value", or the lines of a long value below its key.
+// Returns the module's metadata as text: "key: value", or a long value in lines
+// below its key.
 std::string Metadata(const vm::ModuleDefinition& module) {
   std::string text;
   for (const vm::MetadataEntry& entry : module.metadata) {

@@ -114,7 +114,7 @@ void Declare(Options& options, Flags& flags) {
       "vm-prejit model.vmfb --target=host --profile=model.profile -o app.vmfb");
 }
 
-// Adds a section, in place of one for the same target.
+// Adds a section of native kernels. It replaces a section for the same target.
 void Put(vm::NativeSection section, std::vector<vm::NativeSection>& natives) {
   std::erase_if(natives, [&](const vm::NativeSection& other) {
     return other.target == section.target;
@@ -218,7 +218,7 @@ Status CheckTargets(const Options& options,
   return CheckNativeLibrary(names, LibraryOptionsOf(options));
 }
 
-// The files that are written, before any kernel is made.
+// Checks, before any kernel is made, that the output files can be written.
 Status CheckFiles(const Options& options,
                   const std::vector<jit::CompileTarget>& targets) {
   EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));

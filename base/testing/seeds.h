@@ -1,5 +1,6 @@
-// Chooses the seeds of random tests. They are fixed, so that an unrelated
-// change never fails by luck; environment variables choose others.
+// Chooses the seeds of random tests. The seeds are fixed, so that a test does
+// not fail by chance at an unrelated change; environment variables select other
+// seeds.
 //
 //   const SeedRange seeds = TestSeeds(400);
 //   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
@@ -19,12 +20,12 @@
 
 namespace ember {
 
-// The seeds begin, begin + 1, ..., end - 1.
+// A range of seeds: begin, begin + 1, ..., end - 1.
 struct SeedRange {
   uint64_t begin = 0;
   uint64_t end = 0;
-  // True if EMBER_SEED selects one seed. A test then need not have seen enough
-  // different cases.
+  // True if EMBER_SEED selects one seed. A test then skips its checks that the
+  // seeds covered enough different cases.
   bool is_replay = false;
 };
 

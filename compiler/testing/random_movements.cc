@@ -43,7 +43,8 @@ class Generator : private tensor::RandomChoices {
     for (int i = 2 + Below(10); i > 0; --i) AddOperation();
     const int outputs = 1 + Below(2);
     for (int i = 0; i < outputs; ++i) {
-      // The first output is the value that was made last.
+      // The first output of the graph is the value that was made last; other
+      // outputs are picked at random.
       Value* const value = i == 0 ? values_.back() : Pick(values_);
       graph_.AddOutput("y" + std::to_string(i), value);
     }
@@ -168,12 +169,13 @@ class Generator : private tensor::RandomChoices {
                 {"shape", shape}});
   }
 
-  // Combines the value with one that broadcasts to it, or to which it
-  // broadcasts.
+  // Combines x elementwise with another value of the same shape, or of a shape
+  // that broadcasts with the shape of x.
   void AddElementwise(Value* x) {
     static constexpr std::string_view kNames[] = {"maximum", "minimum", "add",
                                                   "subtract"};
-    // Sums of floats stay exact, because few of them are added.
+    // Values of f32 are only combined by maximum and minimum, not added, so
+    // that all their elements stay small integers, which are exact.
     const int kinds = type_ == DType::kF32 ? 2 : 4;
     Value* other = Pick(values_);
     for (int i = 0; i < 6 && other->shape() != x->shape(); ++i)

@@ -38,7 +38,8 @@ uint8_t* Address(const BufferRange& range) {
   return static_cast<uint8_t*>(range.buffer->host_data()) + range.offset;
 }
 
-// A command list that runs commands in order, so a barrier does nothing.
+// A command list that runs its commands one after another, so a barrier need
+// not do anything.
 class CpuCommandList final : public CommandList {
  public:
   Status Copy(const BufferRange& source, const BufferRange& target) override {
@@ -98,8 +99,8 @@ class CpuCommandList final : public CommandList {
   std::vector<Command> commands_;
 };
 
-// A fence that is always complete, because Submit returns when everything is
-// done.
+// A fence that is always complete, because Submit returns only when all
+// commands are done.
 class CpuFence final : public Fence {
  public:
   Status Wait() override { return OkStatus(); }

@@ -19,11 +19,11 @@
 namespace ember::hal {
 
 StatusOr<std::shared_ptr<Device>> CreateCpuDevice(const DeviceOptions& options);
-// Makes the CPU device. Its buffers come from the given allocator.
+// Makes the CPU device. The allocator provides the memory of its buffers.
 StatusOr<std::shared_ptr<Device>> CreateCpuDevice(
     const DeviceOptions& options, const HostAllocator& allocator);
 
-// Returns the single CPU device.
+// Returns a list with the single CPU device.
 StatusOr<std::vector<DeviceDescription>> ListCpuDevices();
 
 }  // namespace ember::hal

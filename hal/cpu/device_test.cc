@@ -21,8 +21,8 @@ std::unique_ptr<Buffer> Allocate(Device& device, int64_t size) {
   return *std::move(buffer);
 }
 
-// Returns the size of the process's address space; -1 if the system does not
-// say.
+// Returns the number of bytes of the process's address space; -1 if the system
+// does not report it.
 int64_t MappedBytes() {
   std::FILE* const file = std::fopen("/proc/self/statm", "r");
   if (file == nullptr) return -1;
@@ -49,7 +49,8 @@ TEST(CpuDeviceTest, BuffersAreZeroedAndWhole) {
   }
 }
 
-// Mapped files begin at large pages; buffers begin at another place.
+// A large buffer must not begin exactly at a large page, where mapped files
+// begin, but soon after.
 TEST(CpuDeviceTest, LargeBuffersBeginSoonAfterALargePage) {
   const std::shared_ptr<Device> device = *CreateCpuDevice({.threads = 1});
   for (const int64_t size :

@@ -43,15 +43,15 @@ constexpr const char* kSystem = "none";
 // A feature that target strings may require of this architecture's processors.
 struct Feature {
   std::string_view name;
-  // True if HostTarget names the feature; the others (levels and the like)
-  // follow from those that it names.
+  // True if HostTarget() lists the feature. The other features (levels and the
+  // like) follow from those that are listed.
   bool is_named;
   bool (*is_here)();
 };
 
 #if defined(__x86_64__)
-// A row of the table of features. It is a macro, because the compiler's builtin
-// takes only a literal.
+// A row of the table of features of x86. It is a macro, because the compiler's
+// builtin accepts only a string literal.
 #define EMBER_X86_FEATURE(name, is_named, builtin) \
   {name, is_named, [] { return __builtin_cpu_supports(builtin) != 0; }},
 constexpr Feature kFeatures[] = {
@@ -66,8 +66,8 @@ constexpr Feature kFeatures[] = {
                         EMBER_X86_FEATURE("avx512bf16", true, "avx512bf16")};
 #undef EMBER_X86_FEATURE
 #elif defined(__aarch64__) && defined(__linux__)
-// The features of AArch64. Their numbers are bits of <asm/hwcap.h>: ASIMDDP,
-// I8MM, SVE.
+// The features of AArch64. The numbers are the bits ASIMDDP, I8MM and SVE of
+// <asm/hwcap.h>.
 constexpr Feature kFeatures[] = {
     {"neon", true, [] { return true; }},
     {"dotprod", true, [] { return (getauxval(AT_HWCAP) & (1ul << 20)) != 0; }},
@@ -76,8 +76,8 @@ constexpr Feature kFeatures[] = {
 #elif defined(__aarch64__)
 constexpr Feature kFeatures[] = {{"neon", true, [] { return true; }}};
 #elif defined(__arm__) && defined(__linux__)
-// The features of 32-bit Arm. Their numbers are bits of <asm/hwcap.h>: NEON,
-// VFPv4.
+// The features of 32-bit Arm. The numbers are the bits NEON and VFPv4 of
+// <asm/hwcap.h>.
 constexpr Feature kFeatures[] = {
     {"neon", true, [] { return (getauxval(AT_HWCAP) & (1ul << 12)) != 0; }},
     {"vfp4", true, [] { return (getauxval(AT_HWCAP) & (1ul << 16)) != 0; }}};
@@ -103,8 +103,9 @@ int64_t SveBits() {
 #endif
 }
 
-// True for a part of a target string that describes caches or cores: it informs
-// schedules, and the code runs on other machines, too.
+// True for a part of a target string that describes caches or cores. Such a
+// part only guides schedules: the code also runs on machines with other caches
+// and cores.
 bool IsDescription(std::string_view name) {
   return name == "l1" || name == "l2" || name == "l3" || name == "cores";
 }
@@ -131,7 +132,8 @@ std::string MissingFeatures(std::string_view target) {
     const std::string_view name = text.substr(0, text.find('='));
     if (IsDescription(name)) return;
     const Feature* const feature = FindFeature(name);
-    // Code for vectors of one length is wrong for another length.
+    // A vector length must be equal: code for vectors of one length gives wrong
+    // results on another.
     const bool has = feature != nullptr && feature->is_here() &&
                      (name != "sve" || wanted.Number("sve") == SveBits());
     if (has) return;
@@ -171,12 +173,12 @@ std::string HostTarget() {
 }
 
 std::string HostName() {
-  // The file is read without a C++ stream, which would add ten times the size
-  // of this file's other code.
+  // The file is read without a C++ stream, because a stream would add ten times
+  // as much code as the rest of this file has.
   std::FILE* const file = std::fopen("/proc/cpuinfo", "r");
   if (file == nullptr) return "";
   std::string name;
-  // longer lines are lists of flags; they are read in several pieces
+  // Longer lines, which are lists of flags, are read in several pieces.
   char buffer[512];
   while (name.empty() && std::fgets(buffer, sizeof buffer, file) != nullptr) {
     std::string_view line = buffer;

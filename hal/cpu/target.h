@@ -1,4 +1,4 @@
-// Describes the machine that the process runs on.
+// Describes the machine on which the process runs.
 #ifndef EMBER_HAL_CPU_TARGET_H_
 #define EMBER_HAL_CPU_TARGET_H_
 
@@ -13,20 +13,23 @@ namespace ember::hal {
 // "x86_64-linux+avx2+fma+l1=32K+l2=1024K+cores=2".
 std::string HostTarget();
 
-// Returns the features of a target that this machine lacks, such as "avx512f,
-// sve=256", or the kind of machine that it is not; empty if code for the target
-// runs here. The target's caches and cores do not count. A feature that this
-// function does not know is missing.
+// Returns the features that a target requires and this machine lacks, such as
+// "avx512f, sve=256"; for a target of another kind of machine, returns that
+// kind. The result is empty if code for the target runs here. The target's
+// caches and cores are ignored. A feature that this function does not know
+// counts as missing.
 std::string MissingFeatures(std::string_view target);
 
-// Returns the number of features that code for the target requires; code for
-// more features is better, as far as texts show. Caches and cores do not count.
+// Returns the number of features that code for the target requires, without
+// caches and cores. If several kernels run here, the one with the largest
+// number is preferred.
 int CountFeatures(std::string_view target);
 
-// Returns the processor's name for people, such as "AMD EPYC 9554 64-Core
-// Processor"; empty if the system does not say.
+// Returns the processor's name for display, such as "AMD EPYC 9554 64-Core
+// Processor"; empty if the system does not report it.
 std::string HostName();
-// Returns the bytes of memory of the machine; 0 if the system does not say.
+// Returns the number of bytes of the machine's memory; 0 if the system does not
+// report it.
 int64_t HostMemoryBytes();
 
 }  // namespace ember::hal

@@ -1,4 +1,5 @@
-// The CUDA driver; README.md here describes the mapping and the limits.
+// The CUDA driver; hal/cuda/README.md describes how the HAL maps to CUDA, and
+// the limits.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
 //                          hal::CreateCudaDevice(0, {}));
@@ -18,15 +19,16 @@
 
 namespace ember::hal {
 
-// Creates a device. `index` is its number in the list of devices. NotFound
-// without a driver or that device; the message says what is missing.
+// Creates a device. `index` is its number in the list of devices. Returns
+// NotFound if there is no CUDA driver or no such device; the message says what
+// is missing.
 StatusOr<std::shared_ptr<Device>> CreateCudaDevice(
     int index, const DeviceOptions& options);
 StatusOr<std::vector<DeviceDescription>> ListCudaDevices();
 
-// Creates a device whose GPU this process emulates, with the same driver code.
-// It needs no hardware; kernels run thread by thread on one processor, and each
-// of their accesses is checked.
+// Creates a device whose GPU is emulated in this process. It runs the same
+// driver code and needs no hardware: kernels run thread by thread on one
+// processor, and each of their memory accesses is checked.
 StatusOr<std::shared_ptr<Device>> CreateEmulatedCudaDevice(
     int index, const DeviceOptions& options);
 StatusOr<std::vector<DeviceDescription>> ListEmulatedCudaDevices();

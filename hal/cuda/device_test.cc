@@ -1,4 +1,5 @@
-// Tests the calls of CUDA, which the HAL's conformance suite does not see.
+// Tests which CUDA functions the driver calls, which the HAL's conformance
+// suite cannot observe.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -82,7 +83,8 @@ TEST(CudaDeviceTest, SmallPinnedBuffersShareBlocks) {
   buffers.push_back(*device->Allocate(5 << 20, MemoryKind::kHostVisible));
   EXPECT_EQ(CallsOf("cuMemHostAlloc"), 2);
   buffers.clear();
-  EXPECT_EQ(CallsOf("cuMemFreeHost"), 1);  // one block of pinned memory is kept
+  EXPECT_EQ(CallsOf("cuMemFreeHost"), 1);  // One block of pinned memory is kept
+                                           // and so not freed.
 }
 
 TEST(CudaDeviceTest, TimesAreTakenWhereAskedFor) {
@@ -100,8 +102,8 @@ TEST(CudaDeviceTest, TimesAreTakenWhereAskedFor) {
   }
 }
 
-// A kernel that uses threads, their numbers, and memory of the block, as on a
-// GPU.
+// A kernel that, as on a GPU, uses several threads with their numbers, and
+// shared memory of the block.
 void Reverse(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0];
   auto* const shared = reinterpret_cast<uint32_t*>(thread->shared);
@@ -189,8 +191,8 @@ class TensorMapsTest : public testing::Test {
 
   // Returns the error of loading the definition.
   Status Load() { return device_->LoadExecutable(definition_).status(); }
-  // Returns the error of a dispatch with these extents, whose tensor's bytes
-  // begin at `offset`.
+  // Returns the error of recording a dispatch with these extents. The tensor is
+  // bound at the byte `offset`.
   Status Record(std::vector<int64_t> extents, int64_t length = 4096,
                 int64_t parameter = 0, int64_t offset = 1024) {
     if (executable_ == nullptr)
@@ -206,7 +208,8 @@ class TensorMapsTest : public testing::Test {
     return {static_cast<uint64_t*>(out_->host_data()),
             static_cast<size_t>(out_->size() / 8)};
   }
-  // Returns the stored contents of one map.
+  // Returns the values that the kernel stored for one map, beginning with the
+  // value number `first`.
   std::vector<uint64_t> Stored(size_t first) {
     const auto found = numbers().subspan(first, kMapNumbers);
     return {found.begin(), found.end()};
@@ -248,7 +251,8 @@ TEST_F(TensorMapsTest, AreArgumentsOfEachDispatch) {
                                    1, 0, 1, 1, 0, 1, 1, 0, 1}));
 }
 
-// Dims of a box whose order differs from the tensor's keep their strides.
+// If a box has its dims in another order than the tensor, each dim of the box
+// must still have the tensor's stride.
 TEST_F(TensorMapsTest, HaveTheirOrderOfDims) {
   maps_[0].box = {2, 256, 64};
   maps_[0].order[0] = 1;
@@ -263,8 +267,8 @@ TEST_F(TensorMapsTest, HaveTheirOrderOfDims) {
                                               1, 0, 1}));
 }
 
-// The command owns the bytes: they are encoded once, and stay valid when the
-// list has grown.
+// A dispatch's tensor maps are encoded once and belong to the command. They
+// stay valid when the list grows.
 TEST_F(TensorMapsTest, GraphsReplayThem) {
   constexpr int kDispatches = 6;
   for (int i = 0; i < kDispatches; ++i) {
@@ -272,7 +276,8 @@ TEST_F(TensorMapsTest, GraphsReplayThem) {
                      static_cast<int64_t>(2 * kMapNumbers) * i)
                   .ToString(),
               "OK");
-    // The first submission uses the stream, the second one a graph.
+    // The first submission puts commands on the stream one by one, the second
+    // one launches a graph.
     const int runs = i + 1 < kDispatches ? 1 : 4;
     for (int run = 0; run < runs; ++run) {
       std::ranges::fill(numbers(), 0);
@@ -289,8 +294,8 @@ TEST_F(TensorMapsTest, GraphsReplayThem) {
   EXPECT_EQ(CallsOf("cuTensorMapEncodeTiled"), 2 * kDispatches);
 }
 
-// The largest size of arguments that all drivers take is 4 KiB: 2 maps and 480
-// numbers of 8 bytes.
+// The largest total size of a kernel's arguments that all CUDA drivers support
+// is 4 KiB: 2 maps and 480 numbers of 8 bytes.
 TEST_F(TensorMapsTest, RefusesMoreArgumentsThanDriversTake) {
   definition_.binding_count = 256;
   definition_.parameter_count = 225;
@@ -324,7 +329,8 @@ TEST_F(TensorMapsTest, RefusesWrongExtents) {
             who +
                 "tensor map 0: expected strides of a multiple of 16 bytes and "
                 "below 2^40, found 82");
-  // One tensor of 1680 bytes, and one that is larger than memory.
+  // The first tensor has 1680 bytes but its binding 1679; the second one is
+  // larger than any memory.
   EXPECT_EQ(refusal({3, 7, 40, 9}, 1679),
             who +
                 "tensor map 0: expected a tensor within 1679 bytes of binding "
@@ -336,7 +342,7 @@ TEST_F(TensorMapsTest, RefusesWrongExtents) {
   EXPECT_EQ(Record({3, 7, 40, 9}, 4096, 0, 1032).code(),
             StatusCode::kInvalidArgument);
   EXPECT_EQ(CallsOf("cuLaunchKernel"), 0);
-  // Refused commands are not in the list.
+  // Commands that were refused must not have been added to the list.
   std::ranges::fill(numbers(), 7);
   ASSERT_TRUE((*device_->Submit(*list_))->Wait().ok());
   EXPECT_EQ(numbers()[0], 7u);

@@ -12,9 +12,9 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Initialises a library whose functions are known.
+// Initialises a library whose functions have been found.
 StatusOr<std::shared_ptr<const Library>> Start(Library library) {
-  // The environment variable makes the driver look like an older one, without
+  // This environment variable makes the driver seem like an older one, without
   // tensor maps.
   const char* const without = std::getenv("EMBER_CUDA_WITHOUT_TENSOR_MAPS");
   if (without != nullptr && *without != '\0')

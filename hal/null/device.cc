@@ -17,7 +17,7 @@ class NullBuffer final : public Buffer {
   MemoryCounter& memory_;
 };
 
-// A command list that checks, counts and discards commands.
+// A command list that checks and counts its commands and then discards them.
 class NullCommandList final : public CommandList {
  public:
   Status Copy(const BufferRange& source, const BufferRange& target) override {

@@ -1,9 +1,9 @@
 // The null driver: accepts everything that a device without memory and code can
-// accept, counts it, and does nothing. A new driver starts from this skeleton;
-// see README.md here.
+// accept, counts it, and does nothing. It is the skeleton from which a new
+// driver starts; see hal/null/README.md.
 //
-// Memory has no host address. Executables are Unimplemented, as no code could
-// run.
+// Its memory has no host address. Loading an executable returns Unimplemented,
+// because no code could run.
 #ifndef EMBER_HAL_NULL_DEVICE_H_
 #define EMBER_HAL_NULL_DEVICE_H_
 

@@ -11,7 +11,8 @@
 namespace ember::hal {
 namespace {
 
-// Makes the device of a driver that has only one. Other indices are NotFound.
+// Makes the device of a driver that has only one device. Returns NotFound for
+// indices other than 0.
 template <StatusOr<std::shared_ptr<Device>> (*create)(const DeviceOptions&)>
 StatusOr<std::shared_ptr<Device>> CreateOnly(int index,
                                              const DeviceOptions& options) {
@@ -29,7 +30,8 @@ StatusOr<std::vector<DeviceDescription>> ListOnly() {
        .target = std::string((*device)->target())}};
 }
 
-// One line per driver: name, functions that make and list devices, description.
+// One line per driver: its name, the functions that make and list its devices,
+// and a description.
 constexpr Driver kDrivers[] = {
     {"cpu", CreateOnly<CreateCpuDevice>, ListCpuDevices,
      "the host's processors: thread pool, host functions"},

@@ -5,7 +5,7 @@
 //                          hal::CreateDevice("cpu", {.threads = 2}));
 //
 // Errors: NotFound for an unknown name (lists the known ones); the driver's own
-// errors, for instance if the system lacks its library.
+// errors, for instance if the system lacks the driver's library.
 #ifndef EMBER_HAL_REGISTRY_DRIVERS_H_
 #define EMBER_HAL_REGISTRY_DRIVERS_H_
 
@@ -22,18 +22,19 @@ namespace ember::hal {
 
 struct Driver {
   std::string_view name;
-  // Makes a device. `index` is its number among those of `list`.
+  // Makes a device. `index` is the device's number in the result of `list`.
   StatusOr<std::shared_ptr<Device>> (*create)(int index,
                                               const DeviceOptions& options);
-  // Returns the devices that exist now. If there is none, the error says why.
+  // Returns the devices that exist now. If there are none, returns an error
+  // that says why.
   StatusOr<std::vector<DeviceDescription>> (*list)();
   std::string_view doc;
 };
 
 std::span<const Driver> AllDrivers();
 
-// Makes a device. `device` is a driver's name, for the driver's first device,
-// or "NAME:INDEX".
+// Makes a device. `device` is the name of a driver, which means the driver's
+// first device, or "NAME:INDEX".
 StatusOr<std::shared_ptr<Device>> CreateDevice(std::string_view device,
                                                const DeviceOptions& options);
 

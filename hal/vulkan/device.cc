@@ -69,7 +69,7 @@ class VulkanDevice final : public Device {
     runner_ = options.host_runner != nullptr ? options.host_runner : &*pool_;
   }
 
-  // Does the part of the creation that may fail.
+  // Does the parts of making the device that may fail.
   Status Start() {
     EMBER_ASSIGN_OR_RETURN(fill_bytes_, FillBytes::Create(*context_, memory_));
     return OkStatus();
@@ -134,8 +134,8 @@ class VulkanDevice final : public Device {
     std::unique_ptr<VulkanCommandList> list;
   };
 
-  // Zeroes a buffer on the device. The host does not wait: later submissions
-  // see the zeros.
+  // Zeroes a buffer on the device. The host does not wait for the end: later
+  // submissions see the zeros.
   Status ZeroOnDevice(VulkanBuffer& buffer) {
     EMBER_ASSIGN_OR_RETURN(
         std::unique_ptr<VulkanCommandList> list,
@@ -162,8 +162,8 @@ class VulkanDevice final : public Device {
 
   std::mutex zeroings_mutex_;
   std::deque<Zeroing>
-      // command lists that zero buffers, with the numbers of their submissions,
-      // which may still be running
+      // Command lists that zero buffers and may still be running, with the
+      // numbers of their submissions.
       zeroings_;
 };
 

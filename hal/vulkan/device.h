@@ -1,4 +1,5 @@
-// The Vulkan driver; README.md here describes the mapping and the limits.
+// The Vulkan driver; hal/vulkan/README.md describes how the HAL maps to Vulkan,
+// and the limits.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
 //                          hal::CreateVulkanDevice(0, {}));
@@ -17,13 +18,14 @@
 
 namespace ember::hal {
 
-// Creates a device. index: its number in ListVulkanDevices(). NotFound without
-// a loader, a driver, or that device; the message says what to install.
+// Creates a device. `index` is its number in ListVulkanDevices(). Returns
+// NotFound if there is no loader, no driver or no such device; the message says
+// what to install.
 StatusOr<std::shared_ptr<Device>> CreateVulkanDevice(
     int index, const DeviceOptions& options);
 
-// Returns the devices, best first: discrete devices, then integrated, virtual
-// ones, CPUs.
+// Returns the devices, the best first: discrete, then integrated, virtual, CPU
+// devices.
 StatusOr<std::vector<DeviceDescription>> ListVulkanDevices();
 
 }  // namespace ember::hal

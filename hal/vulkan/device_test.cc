@@ -1,5 +1,5 @@
 // Tests Vulkan's own limits, refused modules and the pipeline cache, which the
-// conformance suite does not test. Runs under the validation layer.
+// conformance suite does not test. The test runs under the validation layer.
 #include "hal/vulkan/device.h"
 
 #include <algorithm>
@@ -90,8 +90,8 @@ TEST(VulkanDeviceTest, ReadsTexelBuffers) {
             "bindings, found format 2 of binding 0");
 }
 
-// Loads the kernel with one word changed. The words in `before` precede the
-// changed one.
+// Loads a kernel in whose code one word is changed to `word`. It is the word
+// that follows the words `before`.
 Status LoadChanged(Device& device, std::vector<uint32_t> before,
                    uint32_t word) {
   const KernelCode code(Kernel::kScale, "spirv");
@@ -138,8 +138,8 @@ TEST(VulkanDeviceTest, RefusesModulesThatItCannotRun) {
 
 TEST(VulkanDeviceTest, ManyBuffersTakeFewAllocations) {
   EMBER_VULKAN_DEVICE(device, {});
-  // Drivers allow only some thousand allocations. It must be possible to make
-  // more buffers than that.
+  // Vulkan drivers allow only some thousand allocations. It must be possible to
+  // make more buffers than that.
   std::vector<std::unique_ptr<Buffer>> buffers;
   for (int i = 0; i < 20000; ++i) {
     auto buffer = device->Allocate(64, MemoryKind::kDeviceLocal);
@@ -150,14 +150,14 @@ TEST(VulkanDeviceTest, ManyBuffersTakeFewAllocations) {
 
 class PipelineCacheTest : public testing::Test {
  protected:
-  // Makes a device and runs one kernel, as a process would.
+  // Makes a device and runs one kernel on it, as a process would.
   void UseDevice() {
     EMBER_VULKAN_DEVICE(device, {.cache_folder = folder_, .validate = true});
     const KernelCode code(Kernel::kScale, "spirv");
     const auto executable = device->LoadExecutable(code.definition());
     ASSERT_TRUE(executable.ok()) << executable.status().ToString();
   }
-  // Returns the name of the only file in the folder.
+  // Returns the name of the only file in the cache folder.
   std::string FileName() {
     auto folder = PrivateFolder::Open(folder_ + "/vulkan");
     EXPECT_TRUE(folder.ok()) << folder.status().ToString();
@@ -178,8 +178,8 @@ TEST_F(PipelineCacheTest, IsKeptAndDamageIsRepaired) {
   EXPECT_TRUE(name.ends_with(".pipelines")) << name;
   const std::string good = *ReadFile(name);
   EXPECT_TRUE(good.starts_with("EMBERVP1"));
-  // A damaged file is cut off, or has a changed byte, in each of its parts: the
-  // header of the file, the driver's header, its contents.
+  // Each damaged file is cut off, or has a changed byte, in one of its parts:
+  // the file's header, the driver's header, the driver's contents.
   std::vector<std::string> damaged = {"", good.substr(0, 12),
                                       good.substr(0, good.size() - 1)};
   for (size_t at : {size_t{0}, size_t{9}, size_t{20}, good.size() - 1}) {

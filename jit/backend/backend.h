@@ -47,8 +47,8 @@ struct ScheduleOptions {
 // Resources for making kernels. They must outlive the kernels that are made
 // with them.
 struct BuildContext {
-  // Compiles everything for which LLVM makes the code: for CPUs, whose code may
-  // be loaded, and PTX.
+  // The compiler for all code that LLVM makes: machine code of CPUs, which may
+  // be loaded into this process, and PTX.
   Compiler& compiler;
 };
 
@@ -60,8 +60,8 @@ struct Backend {
   // returns true serves the target.
   bool (*serves)(std::string_view target);
 
-  // Applies the default schedule for the target. schedule: must be as the
-  // dispatch is written, without any primitive. Errors: a reason of
+  // Applies the default schedule for the target. schedule: a schedule to which
+  // no primitive has been applied. Errors: a reason of
   // jit/backend/decline_reasons.h if the dispatch cannot be scheduled.
   Status (*schedule)(std::string_view target, const ScheduleOptions& options,
                      schedule::Schedule& schedule);

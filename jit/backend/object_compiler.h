@@ -43,11 +43,11 @@ struct CompiledNest {
   virtual ~CompiledNest() = default;
 
   CodeOrigin origin = CodeOrigin::kCompiled;
-  // Set if the code is not loaded; else empty.
+  // The code, if it is not loaded; otherwise empty.
   vm::KernelCode code;
   // memory that holds the functions
   std::shared_ptr<const vm::CodeMemory> memory;
-  // one function per phase of the nest
+  // functions of the nest's prologue and phases: one per phase
   std::vector<vm::PhaseFunction> prologue;
   std::vector<vm::PhaseFunction> phases;
   int64_t code_bytes = 0;
@@ -89,8 +89,8 @@ class ObjectCompiler : public Compiler {
                                                 const CompileOptions& options,
                                                 CompiledNest* figures) = 0;
 
-  // Compiles the nest as CompileToObject does, and resolves all relocations.
-  // For a device, returns a module.
+  // Compiles the nest as CompileToObject does, and resolves all relocations. If
+  // the code is for a device, it is a module for the device's driver.
   virtual StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
                                                  const CompileOptions& options,
                                                  CompiledNest* figures) = 0;

@@ -14,7 +14,8 @@
 namespace ember::jit::c {
 namespace {
 
-// Number of characters by which C compilers distinguish names at least.
+// Number of characters at the begin of a name that every C compiler
+// distinguishes.
 constexpr size_t kMaxCharacters = 31;
 
 std::string PrefixOf(const loops::LoopNest& nest) {

@@ -37,8 +37,9 @@ void StoreEmitter::EmitLanes(const std::vector<Store>& stores) {
       for (const Store& store : stores) Write(Prepare(store));
     });
   }
-  // The arrays between several loops hold loaded values only: the last loop
-  // computes values without loads itself.
+  // If there are several loops over the lanes, arrays keep the loaded values
+  // between them. Values without loads are computed in the last loop, where
+  // they are stored.
   std::vector<Pending> all(stores.size());
   const std::string count = Concat({"[", expressions_.lanes()->extent, "]"});
   const auto declare = [&](std::string_view type) {

@@ -1,4 +1,4 @@
-// Tests the origin of code, and that it is the code of its nest.
+// Tests where compiled code comes from, and that a nest gets its own code.
 #include "jit/cache/caching_compiler.h"
 
 #include <atomic>
@@ -100,7 +100,8 @@ TEST_F(CachingCompilerTest, EqualNestsShareCode) {
   EXPECT_EQ(Compile(*compiler, Scale("2.0"))->origin, CodeOrigin::kCompiled);
 }
 
-// Code for a device is not loaded; its target is part of the key.
+// Code for a device is not loaded into the process. The device's target is part
+// of the key.
 TEST_F(CachingCompilerTest, CodeOfDevices) {
   const CompileOptions options = {
       .target = "sm_80+subgroup32+shared166912+invocations1024"};
@@ -203,7 +204,8 @@ TEST_F(CachingCompilerTest, TextsAreOfCodeThatIsCompiled) {
 
 TEST_F(CachingCompilerTest, ErrorsAreOfEachRequest) {
   const auto compiler = NewCompiler(true);
-  // The code generator declines this nest, and is asked for it again.
+  // The code generator declines this nest. The cache does not keep that, so the
+  // code generator is asked again.
   const loops::LoopNest nest = llvm_ir::ParseOrDie(
       "loops @f(%x: input f32[4], %y: output f32[4]) { phase i < 4 { "
       "%y[i] = rem(%x[i], 3.0) } }");

@@ -59,7 +59,7 @@ class DiskCache {
   const PrivateFolder folder_;
   const std::string secret_;
   const int64_t max_bytes_;
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // This mutex guards the members below it.
   // number of bytes to write until the next check of the folder
   int64_t until_look_ = 0;
   int64_t rejected_ = 0;

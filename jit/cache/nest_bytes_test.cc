@@ -105,7 +105,7 @@ TEST(NestBytesTest, EveryOtherDifferenceShows) {
   }
 }
 
-// The code generator uses the ranges of values.
+// The code generator uses the ranges of values, so ranges change the bytes.
 TEST(NestBytesTest, FactsShow) {
   loops::LoopNest nest = llvm_ir::ParseOrDie(kNest);
   const std::string before = NestBytes(nest);

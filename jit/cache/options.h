@@ -17,7 +17,8 @@ struct CacheOptions {
   // cache on disk.
   std::string folder;
   // The file of the secret that authenticates entries, made if it does not
-  // exist. It is not in the folder, so that a folder from elsewhere is useless.
+  // exist. This file is not in the cache's folder, so that a folder that was
+  // copied from elsewhere is useless.
   std::string secret_file;
   // Largest number of bytes in the folder; beyond it the least recently used
   // entries are removed.
@@ -25,9 +26,9 @@ struct CacheOptions {
 };
 
 // Returns the user's location of the cache. Folder: $EMBER_CACHE (empty: no
-// cache), else ember/kernels in $XDG_CACHE_HOME or ~/.cache. Secret:
-// ember/kernel-cache.secret in $XDG_STATE_HOME or ~/.local/state. Without a
-// home folder there is no cache.
+// cache) if it is set, otherwise ember/kernels in $XDG_CACHE_HOME or ~/.cache.
+// Secret: ember/kernel-cache.secret in $XDG_STATE_HOME or ~/.local/state.
+// Without a home folder there is no cache.
 CacheOptions DefaultCacheOptions();
 
 }  // namespace ember::jit

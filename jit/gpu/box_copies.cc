@@ -81,7 +81,8 @@ class Finder {
     });
   }
 
-  // True if the two indices differ by the same distance for all elements.
+  // True if the difference of the two indices is the same for all elements that
+  // the loop copies.
   bool MoveTogether(NodeId a, NodeId b) const {
     auto sum = tensor::Linearize(pool_, a, /*by_ranges=*/false);
     const auto other = tensor::Linearize(pool_, b, /*by_ranges=*/false);

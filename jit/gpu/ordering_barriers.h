@@ -6,11 +6,11 @@
 //
 //   invocation i < 128 { %weights[i] = … }        // panels
 //   invocation i < 128 { %totals[i] = … }         // barrier with a fence
-//   subgroup s < 4 { … %weights … }               // barrier without
+//   subgroup s < 4 { … %weights … }               // barrier without a fence
 //
 // A path through the phase is dirty from a store to panels on, until a barrier
-// with a fence. An asynchronous store may be an ordinary one, and it may be
-// complete only at its await.
+// with a fence. An asynchronous store may be executed as an ordinary
+// store, and it may be complete only at its await.
 //
 // Decides, and emits nothing. Thread-safe.
 #ifndef EMBER_JIT_GPU_ORDERING_BARRIERS_H_

@@ -20,7 +20,7 @@
 namespace ember::jit::gpu {
 
 // True if the workgroups have about the same number of iterations in all of
-// their tasks. The first expression is the number of iterations of a task's
+// their tasks. `turns`: the expression of the number of iterations of a task's
 // loop. It may contain the task's number (`task`, a loop variable) and
 // constants. A workgroup may exceed the average by one iteration for each of
 // its tasks. False also if the shares are not known: the expression loads

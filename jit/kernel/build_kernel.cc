@@ -39,8 +39,8 @@ StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnHost(
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 
-// Loads the image on the request's device. loading, packing: get the
-// milliseconds that these took.
+// Loads the image on the request's device. loading: gets the milliseconds that
+// loading took; packing: those that packing the constants took.
 StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnDevice(
     const vm::KernelRequest& request, vm::KernelImage image,
     std::string description, double& loading, double& packing) {

@@ -99,7 +99,8 @@ TEST_F(CpuKernelTest, PacksConstantsOnce) {
   const auto kernel = Build();
   ASSERT_NE(kernel, nullptr);
   EXPECT_EQ(Difference(*kernel, serial_), "");
-  // The kernel has its own copy of packed constants.
+  // The kernel has its own copy of packed constants, so changing the original
+  // constant does not change the results.
   std::memset(buffers[1].data(), 0, buffers[1].size());
   EXPECT_EQ(Difference(*kernel, serial_), "");
   request_.constant_data[1] = request_.constant_data[1].first(8);

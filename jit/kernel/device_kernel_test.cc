@@ -139,8 +139,9 @@ std::string RunPair(const Machine& machine, const RandomPair& pair,
   return wrong;
 }
 
-// The formulas of an image give at least the counts of the nest, and nearly
-// always the same.
+// For each phase, the formulas of an image give at least the number of
+// iterations that is counted for the nest, and nearly always exactly that
+// number.
 TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
   const SeedRange seeds = TestSeeds(150);
   int64_t phases = 0, equal = 0;
@@ -206,7 +207,8 @@ TEST(DeviceKernelTest, IterationsOfACall) {
   constexpr char kOne[] = "for i < N { %y[t] += %x[0] }";
   EXPECT_EQ(run(kOne, 65534, 0), "65534");
   EXPECT_THAT(run(kOne, 65535, 0), refusal(65536));
-  // Each iteration of the outer loop counts three, and its end two.
+  // For m = 1, each iteration of the outer loop counts as three iterations, and
+  // the end of the outer loop as two.
   constexpr char kTwo[] = "for i < N { for j < M { %y[t] += %x[0] } }";
   EXPECT_EQ(run(kTwo, 21844, 1), "21844");
   EXPECT_THAT(run(kTwo, 21845, 1), refusal(65537));
@@ -244,8 +246,8 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
   totals.Print();
   if (seeds.is_replay) return;
   // Lower refuses 1 in 10 of 1500 pairs, and the device refuses some. With few
-  // pairs the share varies, so the test only expects that half of the pairs are
-  // compared.
+  // pairs this share varies, so the test only expects that more than half of
+  // the pairs are compared.
   EXPECT_GT(totals.equal * 2, static_cast<int64_t>(seeds.end - seeds.begin));
 }
 

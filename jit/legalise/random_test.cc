@@ -178,9 +178,10 @@ TEST_P(LegaliseCasesTest, ComputeTheSame) {
 INSTANTIATE_TEST_SUITE_P(
     Targets, LegaliseCasesTest,
     ::testing::Values(0u, (1u << kFlags) - 1,
-                      // a target that has only halves in words (wide_halves)
+                      // a target that has only wide_halves
                       1u << 2,
-                      // a target that also has cheap doubles
+                      // a target that also has cheap_doubles, and one with
+                      // three operations
                       1u << 2 | 1u << 10, 1u << 3 | 1u << 4 | 1u << 10));
 
 }  // namespace

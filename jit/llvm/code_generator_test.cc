@@ -1,4 +1,5 @@
-// Tests the form of nests' code. tests/cases/nests tests its results.
+// Tests the form of the code that is generated for nests. tests/cases/nests
+// tests the results of that code.
 #include <string>
 
 #include "gtest/gtest.h"

@@ -36,8 +36,8 @@ std::vector<std::string> PhaseNames(const loops::LoopNest& nest) {
   return names;
 }
 
-// LLVM's target machines that no thread uses, kept for reuse: making one takes
-// longer than compiling a small kernel.
+// Target machines of LLVM that no thread uses at the moment. They are kept for
+// reuse: making one takes longer than compiling a small kernel.
 class MachinePool {
  public:
   StatusOr<std::unique_ptr<llvm::TargetMachine>> Take(const Host& host,

@@ -339,7 +339,8 @@ TEST(CompilerTest, DotProductsAreExact) {
 }
 
 TEST(CompilerTest, SmallDotProductsAreExact) {
-  // Most bytes are extreme values, with factors of one sign and of both.
+  // Most of the bytes are the extreme values of their type. The factors have
+  // the same sign or different signs.
   const auto extremes = [](const loops::Buffer&, size_t number,
                            int64_t element) -> uint64_t {
     constexpr uint64_t kSmall[] = {0x7f, 0x7f, 0x80, 0x80, 0x01};

@@ -1,5 +1,5 @@
-// Tests the rows of jit/target/testing/processors.cc: schedules and LLVM know
-// the same features of each processor, and each has tests.
+// Tests the rows of jit/target/testing/processors.cc: that schedules and LLVM
+// know the same features of each processor, and that each processor has tests.
 #include "jit/target/testing/processors.h"
 
 #include <gtest/gtest.h>

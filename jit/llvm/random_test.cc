@@ -40,8 +40,8 @@ namespace {
 
 using Bytes = std::vector<std::vector<uint8_t>>;
 
-// Returns the command that runs the seed again. It is also shown if the
-// compiled code or LLVM ends the process.
+// Returns the command that runs the seed again. The command is also shown if
+// the compiled code or LLVM ends the process.
 std::string ReplayOf(const char* test, uint64_t seed) {
   std::string suffix;
   if (TestProcessor() != nullptr) suffix += "_";
@@ -240,8 +240,8 @@ TEST(RandomTest, ModelsUnderDefaultSchedules) {
   test.Run([&](uint64_t seed) {
     const tensor::RandomCase random = schedule::MakeRandomModelDispatch(seed);
     Expected expected = Define(random);
-    // Functions that are polynomials differ from the definition by their
-    // errors.
+    // The polynomials for functions such as exp differ from the dispatch's
+    // definition by their errors, so results may differ a little.
     expected.difference = [&](const Bytes& found) {
       return tensor::FirstDifference(random, expected.final, found, 1e-4, 1e-4);
     };

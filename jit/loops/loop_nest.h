@@ -44,9 +44,10 @@ using tensor::NodeId;
 enum class MemoryScope : uint8_t {
   kInput,   // an input of the dispatch, in order; read only
   kOutput,  // an output of the dispatch, in order
-  kPacked,  // written by the prologue, once for many calls; then read only
-  kCall,    // from the first phase to the last of a call, seen by all tasks
-  kTask,    // belongs to one task; unspecified contents at its start
+  // Written by the prologue, once for many calls; read only after that.
+  kPacked,
+  kCall,  // from the first phase to the last of a call, seen by all tasks
+  kTask,  // belongs to one task; unspecified contents at its start
   // Like kTask, but small, of constant extents, meant for registers; see
   // LoopKind::kInvocation.
   kRegister
@@ -115,10 +116,10 @@ enum class LoopKind : uint8_t {
   kDot,
   // Like kInvocation, but a device with subgroups (a warp, a wave: invocations
   // that advance together) runs each value on a whole subgroup: value s on
-  // invocations s * N to s * N + N - 1 for subgroups of N. Other devices run it
-  // as a serial loop. It contains only matrix loops, and serial loops, unrolled
-  // loops and branches around those, so that all invocations of a subgroup take
-  // the same path.
+  // invocations s * N to s * N + N - 1 for subgroups of N. Other devices run a
+  // subgroup loop as a serial loop. A subgroup loop contains only matrix loops,
+  // and serial loops, unrolled loops and branches around those, so that all
+  // invocations of a subgroup take the same path.
   kSubgroup,
   // One step of a product of small matrices. The invocations of a subgroup
   // compute it together, and each holds some of the elements:
@@ -145,7 +146,8 @@ enum class LoopKind : uint8_t {
   kMatrix,
 };
 
-// One assignment: buffer[indices] = value, or += and so on.
+// One assignment or update of an element: buffer[indices] = value, or += and so
+// on.
 struct Store {
   uint32_t buffer = 0;
   std::vector<NodeId> indices;
@@ -180,7 +182,7 @@ struct Statement {
   // it holds.
   NodeId condition = 0;
 
-  Block body;  // only for kFor and kIf
+  Block body;  // the statements inside; only for kFor and kIf
 
   // kStore: all values and indices, in a vector loop those of all lanes, are
   // computed before the first store. An update of f32 or f64 by + whose value
@@ -192,8 +194,8 @@ struct Statement {
   // expected index `dim` in 0..extent-1, found index".
   //
   // kPrefetch: a hint that element number `index` of `buffer`, counted row by
-  // row, will be read soon. It has no effect on results; the element need not
-  // exist. Not in a vector loop.
+  // row, will be read soon. A prefetch has no effect on results, and the
+  // element need not exist. Neither statement is in a vector loop.
   uint32_t buffer = 0;
   uint32_t dim = 0;
   NodeId index = 0;
@@ -201,7 +203,7 @@ struct Statement {
 
   // kAwait: puts the asynchronous stores since the last await (or since the
   // task began) into a group, and waits until all groups but the last `groups`
-  // are stored. It is never in a loop over invocations or lanes.
+  // are stored. An await is never in a loop over invocations or lanes.
   //
   //   invocation i < 64 { async %tile[0, i] = %x[i] }
   //   await 1

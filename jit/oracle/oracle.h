@@ -42,7 +42,8 @@ struct OracleTotals {
   int64_t wrong = 0;  // number of kernels that were withdrawn
   // Number of calls of right kernels in which elements were computed once more.
   int64_t suspects = 0;
-  // Number of those calls in which some elements could not be judged.
+  // Number of calls, among those in `suspects`, in which some elements could
+  // not be judged.
   int64_t untold = 0;
 };
 
@@ -61,8 +62,8 @@ class Oracle final : public vm::KernelJudge {
   OracleTotals totals_;
 };
 
-// The result of comparing one call, as in Oracle::Judge. `difference` is empty,
-// or one line about the first wrong result.
+// The result of comparing one call (Oracle::Judge). `difference` is empty if
+// the results are right; otherwise it is one line about the first wrong result.
 struct Finding {
   std::string difference;
   bool has_suspects = false;

@@ -79,7 +79,8 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
   layout.first_box = layout.first_parameter +
                      static_cast<unsigned>(nest.parameters.size()) + 1;
   if (!plan.roles) return layout;
-  // All fills have the same boxes and differ only in where these begin.
+  // All fills copy the same boxes. They differ only in the places where the
+  // boxes begin.
   for (const auto& [statement, copy] : plan.roles->copies)
     layout.boxes.push_back(BoxMapOf(layout, copy.box));
   const auto key = [](const vm::BoxMap& box) {
@@ -91,8 +92,8 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
   return layout;
 }
 
-// Counts the gap before the tensor maps, which begin at CUDA's alignment for
-// them.
+// The size includes the gap before the tensor maps, which begin at the
+// alignment that CUDA requires for them.
 int64_t ArgumentBytes(const Layout& layout) {
   const int64_t numbers = 8 * int64_t{layout.first_box};
   if (layout.boxes.empty()) return numbers;

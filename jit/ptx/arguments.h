@@ -33,7 +33,8 @@ struct Layout {
   std::vector<int64_t> shared_offsets;
   int64_t shared_bytes = 0;
   unsigned record = 0;
-  // the nest's parameters, followed by the number of the first task
+  // Number of the argument that is the nest's first parameter. The number of
+  // the first task follows the parameters.
   unsigned first_parameter = 0;
   // Tensor maps of the boxes that are copied. They are the last arguments.
   std::vector<vm::BoxMap> boxes;

@@ -93,7 +93,8 @@ TEST(AsyncCopiesTest, Rings) {
         AsyncCopiesOf(Ring("f32", slots, "%x[t, TURN * 32 + i * 4 + l]"));
     EXPECT_EQ(copies.value_or(5u * 7 * 8), 5u * 7 * 8);
   }
-  // Rows of 250 elements are not aligned to the size of a copy.
+  // If rows have 250 elements, vectors do not begin at multiples of a copy's
+  // size, so the number of asynchronous copies is not checked.
   AsyncCopiesOf(Ring("f16", 3, "%x[t, TURN * 32 + i * 4 + l]", 250));
   AsyncCopiesOf(Ring("i8", 3, "%x[t, TURN * 32 + i * 4 + l]", 250));
 }

@@ -1,6 +1,7 @@
 // Copies of boxes, the barriers that signal their end, and barriers of some of
 // a block's threads, as functions of LLVM IR like those of device_functions.h.
-// Their pointers are generic. In the end they are replaced in one of two ways:
+// The functions take generic pointers. In the end their calls are replaced in
+// one of two ways:
 //
 //   ReplaceBoxCalls(module);            // assembly
 //   BoxCall call = BoxCallOf(instruction);   // the emulated grid's
@@ -31,8 +32,8 @@ void EmitPublishCopyBarriers(llvm_ir::Builder& builder);
 // before copies have brought this number of further bytes.
 void EmitArrive(llvm_ir::Builder& builder, llvm::Value* barrier, int64_t bytes);
 // mbarrier.try_wait.parity: waits until the phase of the parity (an i32, 0 or
-// 1) has ended. The first phase has parity 0. Until it ends, waiting for parity
-// 1 returns at once, as if a phase before it had ended.
+// 1) has ended. The first phase has parity 0. Until the first phase ends,
+// waiting for parity 1 returns at once, as if a phase before it had ended.
 void EmitAwaitPhase(llvm_ir::Builder& builder, llvm::Value* barrier,
                     llvm::Value* parity);
 // cp.async.bulk.tensor: one thread begins to copy the box of the tensor at the
@@ -59,8 +60,8 @@ struct BoxCall {
   unsigned rank = 0;  // kCopyBox: number of coordinates
 };
 
-// Returns the function that the call calls, and its properties; a default
-// BoxCall if it is none of these functions.
+// Returns which function of this file the call calls, and the properties of the
+// call; a default BoxCall if it calls none of them.
 BoxCall BoxCallOf(const llvm::CallBase& call);
 
 void ReplaceBoxCalls(llvm::Module& module);

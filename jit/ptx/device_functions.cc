@@ -77,8 +77,8 @@ llvm::Function* FunctionOf(llvm::Module& module, const DotOfWords& row) {
                       llvm::FunctionType::get(word, {word, word, word}, false));
 }
 
-// Calls a function that all threads of a warp execute together. It has no
-// attribute that limits its accesses to memory.
+// Calls a function that all threads of a warp execute together. The function
+// gets no attribute that limits its accesses to memory.
 Value* CallFunction(Builder& builder, const std::string& name,
                     llvm::Type* result, const std::vector<Value*>& operands) {
   llvm::Module& module = *builder.GetInsertBlock()->getModule();
@@ -93,9 +93,10 @@ Value* CallFunction(Builder& builder, const std::string& name,
   return builder.CreateCall(callee, operands);
 }
 
-// Returns the descriptor of a matrix in panels, without its address. It
-// contains the number of bytes from one panel to the next, the number of bytes
-// from one block of rows to the next, and the mode of swizzling by 128 bytes.
+// Returns the descriptor of a matrix in panels, without its address. The
+// descriptor contains the number of bytes from one panel to the next, the
+// number of bytes from one block of rows to the next, and the mode of swizzling
+// by 128 bytes.
 uint64_t DescriptorOf(int64_t panel_bytes) {
   constexpr uint64_t kSwizzled128 = uint64_t{1} << 62;
   const auto units = [](int64_t bytes) {

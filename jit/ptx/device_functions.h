@@ -1,7 +1,7 @@
 // Instructions, mostly for memory and matrices, as functions of LLVM IR: LLVM
 // has no operation for them that both passes and the emulated grid could work
-// with. Their pointers are generic. In the end they are replaced in one of two
-// ways:
+// with. The functions take generic pointers. In the end their calls are
+// replaced in one of two ways:
 //
 //   ReplaceByIntrinsics(module);   // NVVM's, of addresses of shared memory,
 //                                  // or assembly
@@ -48,8 +48,8 @@ void EmitCopyAsync(llvm_ir::Builder& builder, int bytes, llvm::Value* to,
 struct WideFactor {
   llvm::Value* begin = nullptr;
   int64_t panel_bytes = 0;  // number of bytes from one panel to the next
-  // True if in a panel not the depth is contiguous but the dim that the results
-  // have: a's rows, or b's columns.
+  // True if, in a panel, the contiguous dim is not the depth but the dim that
+  // the results have, too: a's rows, or b's columns.
   bool is_transposed = false;
 };
 
@@ -120,8 +120,8 @@ struct DeviceCall {
   bool is_transposed = false;  // kMultiplyWide: true if factor b is transposed
   // kMultiply, kMultiplyWide: the instruction
   const MatrixInstruction* row = nullptr;
-  // For kMultiplyWide: factor a is in shared memory; and if so, it is
-  // transposed.
+  // For kMultiplyWide: true if factor a is in shared memory; and true if that
+  // factor is also transposed.
   bool has_shared_a = false;
   bool is_a_transposed = false;
   // kDotOfWords: signs of the bytes of a and of b
@@ -133,8 +133,8 @@ struct DeviceCall {
   unsigned OperandsOfA() const;
 };
 
-// Returns the function that the call calls, and its properties; a default
-// DeviceCall if it is none of these functions.
+// Returns which function of this file the call calls, and the properties of the
+// call; a default DeviceCall if it calls none of them.
 DeviceCall DeviceCallOf(const llvm::CallBase& call);
 
 void ReplaceByIntrinsics(llvm::Module& module);

@@ -90,7 +90,7 @@ TEST(ExponentialTest, Limits) {
   EXPECT_EQ(y[6], kInfinity);
   EXPECT_EQ(y[7], kInfinity);
   EXPECT_EQ(y[8], 0.0f);
-  // The results for these x are below the normal numbers.
+  // The results for these x are subnormal numbers.
   EXPECT_EQ(y[9], std::exp(-103.0f));
   EXPECT_EQ(std::fpclassify(y[10]), FP_SUBNORMAL);
 }

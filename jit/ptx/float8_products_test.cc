@@ -23,7 +23,7 @@ using ::testing::Not;
 
 class Float8Products : public ::testing::Test {
  protected:
-  // The variable must be set before anything opens the device.
+  // The environment variable must be set before any test opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_89", /*replace=*/1);
   }

@@ -22,8 +22,8 @@ namespace {
 constexpr uint64_t kBindingAlignment = 16;
 
 // Returns the smallest number of blocks that a processor is to have at once,
-// for kernels that multiply matrices. It is two where memory allows that, since
-// schedules plan for two (jit/schedule/gpu/matrix_tiles.cc). Without this
+// for kernels that multiply matrices. The number is two if memory allows that,
+// since schedules plan for two (jit/schedule/gpu/matrix_tiles.cc). Without this
 // number ptxas spills a few registers to fit more blocks. 0 leaves the choice
 // to ptxas: a warpgroups' product is scheduled for one block that has all
 // registers. Attention, which is two products with a computation between them,
@@ -31,7 +31,8 @@ constexpr uint64_t kBindingAlignment = 16;
 int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
                           const Target& target) {
   constexpr int64_t kMaxSumsOfTwo = 64;
-  int64_t products = 0, sums = 0;  // numbers of registers of a thread
+  // Number of accumulators, and number of a thread's registers for their sums.
+  int64_t products = 0, sums = 0;
   for (size_t i = 0; i < plan.places.size(); ++i) {
     if (plan.places[i].kind != PhasePlan::Kind::kMatrices) continue;
     const loops::Buffer& buffer = nest.buffers[i];

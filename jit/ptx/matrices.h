@@ -61,7 +61,7 @@ class Matrices {
 
   // Emits the wait for products in flight, so that other warps may store to
   // their factors. To be called before each barrier, and at the end of the
-  // phase. It does not wait for products that LetGoOn has kept in flight.
+  // phase. Await does not wait for products that LetGoOn has kept in flight.
   void Await();
   // LetGoOn keeps the products since its last call in flight in the next
   // iteration of the surrounding loop. At the end of the current iteration the
@@ -115,8 +115,8 @@ class Matrices {
                       llvm::Value* elements);
   llvm::Value* Behind(llvm::Value* pointer, const loops::MatrixInMemory& matrix,
                       int64_t elements);
-  // Returns the number of elements from the first one of the matrix to this
-  // lane's first one in register 0.
+  // Returns the number of elements from the first element of the matrix to the
+  // first element that this lane holds in register 0.
   llvm::Value* LaneOffset(const loops::MatrixInMemory& matrix,
                           const MatrixFragment& fragment);
   llvm::Value* Long(int64_t value) {

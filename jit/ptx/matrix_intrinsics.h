@@ -9,7 +9,7 @@
 namespace ember::jit::ptx {
 
 // Returns the intrinsic of the row; not_intrinsic where LLVM 19 has none: for
-// wide rows, and for floats of 8 bits. Their instructions are functions of
+// wide rows, and for floats of 8 bits. Such instructions are functions of
 // device_functions.h.
 llvm::Intrinsic::ID IntrinsicOf(const MatrixInstruction& row);
 

@@ -42,8 +42,8 @@ class SlotBarriers {
         first_(std::move(first)) {}
 
   void Make();
-  // Called before the code of the role. Both are called if a consumer's thread
-  // is also the producer.
+  // EnterProducer and EnterConsumers are called before the code of each role.
+  // Both are called if a consumer's thread is also the producer.
   void EnterProducer();
   void EnterConsumers();
 
@@ -59,8 +59,8 @@ class SlotBarriers {
   // slots are full, for rings that this loop is the first of its iteration to
   // read. Returns true if the loop reads rings whose products stay in flight.
   bool BeforeReader(const loops::Statement& reader, const SlotOf& slot_of);
-  // True if the loop is the last of its iteration to read a ring, and its
-  // products do not stay in flight.
+  // True if the loop is the last loop of an iteration that reads some ring, and
+  // its products do not stay in flight.
   bool EndsReading(const loops::Statement& reader) const;
   // To be called when the products of the loop have ended: the warp signals
   // that the slot is empty.
@@ -86,8 +86,8 @@ class SlotBarriers {
   int64_t FirstOf(size_t ring) const;
   llvm::Value* Empty(size_t ring, llvm::Value* slot);
   llvm::Value* At(int64_t number, llvm::Value* slot);
-  // Returns the parity that the role waits for next at the slot, and flips it
-  // in `parities`.
+  // Returns the parity of the phase that the role waits for next at the slot,
+  // and flips the slot's bit in `parities`.
   llvm::Value* NextParity(llvm::AllocaInst* parities, llvm::Value* slot);
   void LeaveBefore(size_t ring, llvm::Value* lane);
   llvm::Value* IsFirst(llvm::Value* lane);

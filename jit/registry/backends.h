@@ -14,8 +14,8 @@
 
 namespace ember::jit {
 
-// Returns all rows of the table, in the order in which they are asked if they
-// serve a target.
+// Returns all rows of the table, in the order in which BackendFor asks them if
+// they serve a target.
 std::span<const Backend* const> Backends();
 
 // Returns the first back end that serves the target. target: in the form of

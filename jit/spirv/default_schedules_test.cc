@@ -94,7 +94,7 @@ TEST(DoubleBuffer, OneBarrierPerSlice) {
   EXPECT_LE(two.loads, 2 * one.loads);
 }
 
-// --- on the device
+// --- Tests on the device. ---
 
 // Returns the model of a GPU that is so small that even little products have
 // several workgroups.
@@ -166,7 +166,7 @@ TEST_F(DeviceTest, Convolutions) {
              "double_buffer %x.slice registers");
 }
 
-// --- points in vectors
+// --- Points in vectors. ---
 
 std::string Sum(const std::string& type, const std::string& parameters,
                 const std::string& dims, const std::string& a,

@@ -86,7 +86,7 @@ TEST_F(MatricesTest, DefaultSchedules) {
     })");
 }
 
-// --- without a device
+// --- Tests that need no device. ---
 
 StatusOr<ModuleCode> EmitFor(const char* target, const MatrixType& type,
                              MatrixNest form) {

@@ -31,7 +31,8 @@ TEST(CompileTargetTest, HostRunsHere) {
   EXPECT_EQ(hal::MissingFeatures(host->target), "") << host->target;
 }
 
-// A machine's description of itself means the same on another machine.
+// The name that this machine gives to itself describes the same machine on
+// another machine.
 TEST(CompileTargetTest, NameOfHostMeansTheHost) {
   const auto host = FindCompileTarget("host");
   ASSERT_TRUE(host.ok()) << host.status().ToString();

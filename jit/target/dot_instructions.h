@@ -20,11 +20,13 @@
 namespace ember::jit {
 
 enum class DotKind : uint8_t {
-  kBytes,       // 4 products of i8 and u8, in i32; other signs through a shift
-  kMixedBytes,  // 4 products of u8 by i8, where kBytes is of equal signs
-  kSmallBytes,  // 4 products of u8 by i8 in -64..64 (loops::kSmallByte)
-  kShorts,      // 2 products of i16, in i32
-  kBFloats      // 2 products of bf16, in f32
+  // Sums of 4 products of i8 by u8, in i32; other signs by an offset of 128.
+  kBytes,
+  // Sums of 4 products of u8 by i8, where kBytes needs equal signs.
+  kMixedBytes,
+  kSmallBytes,  // sums of 4 products of u8 by i8 in -64..64 (loops::kSmallByte)
+  kShorts,      // sums of 2 products of i16, in i32
+  kBFloats      // sums of 2 products of bf16, in f32
 };
 
 struct DotInstruction {

@@ -85,8 +85,8 @@ struct MatrixInstruction {
   bool IsWide() const { return warps > 1; }
   MatrixFragment A() const;  // fragment of the factor a, rows x depth
   MatrixFragment B()
-      // fragment of the factor b, depth x columns; not for wide rows, whose b
-      // no lane holds
+      // fragment of the factor b, depth x columns; not for wide rows, where no
+      // lane holds elements of b
       const;
   MatrixFragment Sum() const;  // fragment of the sums, rows x columns
 };

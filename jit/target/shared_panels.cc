@@ -66,11 +66,13 @@ std::optional<int64_t> ValueFor(const ExpressionPool& pool, NodeId value,
   return node.opcode == Opcode::kFloorDivide ? *a / *b : *a % *b;
 }
 
-// Describes how a matrix moves along rows of its buffer, or along its columns.
+// Describes how the index of one dim of a buffer moves with a matrix: along the
+// matrix's rows, or along its columns.
 struct PanelDim {
   LinearSum index;
-  NodeId variable = 0;    // variable of the matrix loop
-  int64_t begins = 1;     // the index is a multiple of this power of two
+  NodeId variable = 0;  // variable of the matrix loop
+  // A power of two that divides the index at which the matrix begins.
+  int64_t begins = 1;
   int64_t warp_step = 0;  // distance from one warp's matrix to the next one's
 };
 
@@ -158,7 +160,8 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   const SharedPanels panels = {*rows, *columns * bytes};
   if (*rows % kPanelRows != 0 || panels.row_bytes % kPanelRowBytes != 0)
     return std::nullopt;
-  // A run must lie within one panel or be a whole number of panels.
+  // A run of elements must lie within one panel, or be a whole number of
+  // panels.
   const int64_t of_panel = kPanelRowBytes / bytes;
   if (of_panel % factor.run != 0 && factor.run % of_panel != 0)
     return std::nullopt;

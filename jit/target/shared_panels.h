@@ -42,8 +42,9 @@ struct SharedPanels {
   int64_t PanelBytes() const { return rows * kPanelRowBytes; }
   // Returns the place, in bytes, of byte `offset` of the row-major buffer.
   int64_t PlaceOf(int64_t offset) const;
-  // True if adding `step` to an offset adds PlaceOf(step) to its place, in the
-  // same matrix or to another one: whole blocks of rows, and panels.
+  // True if, for each offset, adding `step` to the offset adds PlaceOf(step) to
+  // its place. This is the case for steps by whole blocks of rows and by whole
+  // panels, within a matrix and from one matrix to another.
   bool IsStep(int64_t step) const;
 };
 
@@ -58,10 +59,11 @@ struct SharedPanels {
 std::optional<SharedPanels> PanelsOfColumns(
     const loops::LoopNest& nest, const loops::MatrixOperation& product,
     loops::NodeId subgroup, int64_t warps);
-// Returns the panels of matrix a, of which each warp has rows of its own. These
-// must follow each other in the buffer in the order of the warps, and otherwise
-// fulfil the conditions for b. Rows that are one panel long may continue in the
-// next outer dim, as pixels do on the lines of an image.
+// Returns the panels of matrix a, of which each warp has rows of its own. The
+// rows of the warps must follow each other in the buffer in the order of the
+// warps, and otherwise fulfil the conditions for b. Rows that are one panel
+// long may continue in the next outer dim, as pixels do on the lines of an
+// image.
 std::optional<SharedPanels> PanelsOfRows(const loops::LoopNest& nest,
                                          const loops::MatrixOperation& product,
                                          loops::NodeId subgroup, int64_t warps);

@@ -1,5 +1,5 @@
-// Tests panels: each byte has one place, whole blocks are steps, and which
-// products and stores can use panels.
+// Tests panels: that each byte has one place, that whole blocks of rows are
+// steps, and which products and stores can use panels.
 #include "jit/target/shared_panels.h"
 
 #include <set>
@@ -19,7 +19,7 @@ TEST(SharedPanels, EachByteHasOnePlace) {
       EXPECT_GE(place, 0);
       EXPECT_LT(place, bytes);
       places.insert(place);
-      // The bytes of a piece stay together.
+      // The swizzle keeps the bytes of a piece together.
       EXPECT_EQ(place % kPanelPieceBytes, offset % kPanelPieceBytes);
     }
     EXPECT_EQ(static_cast<int64_t>(places.size()), bytes);
@@ -37,7 +37,8 @@ TEST(SharedPanels, Figure) {
   EXPECT_EQ(panels.PlaceOf(256 + 15 * 16), 8 * 128 + 128 + 6 * 16);
 }
 
-// A distance that is a step is one from every place, up to the buffer's end.
+// If a distance is a step (IsStep), adding it moves the place by the same
+// number of bytes from every offset up to the buffer's end.
 TEST(SharedPanels, Steps) {
   const SharedPanels panels = {16, 256};
   const int64_t matrix = panels.rows * panels.row_bytes;

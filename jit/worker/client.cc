@@ -61,7 +61,7 @@ class RemoteCompiler final : public ObjectCompiler {
   void GiveBack(std::unique_ptr<Line> line);
   Outcome AskOn(Line& line, const std::string& job) const;
   StatusOr<CompileAnswer> Ask(const CompileJob& job);
-  // Returns a compiler in this process, for code that only this process can
+  // Returns a compiler of this process, for code that only this process can
   // make.
   StatusOr<ObjectCompiler*> Local();
   bool is_stopped() const {
@@ -72,13 +72,14 @@ class RemoteCompiler final : public ObjectCompiler {
   const WorkerOptions options_;
   const WorkerPlace place_;
   std::string identity_;
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // This mutex guards the members below it.
   std::vector<std::unique_ptr<Line>> idle_;
   std::set<Line*> used_;
-  SocketIdentity silent_;  // the silent worker, which is to be replaced
+  // Identity of the socket of the silent worker, which is to be replaced.
+  SocketIdentity silent_;
   bool is_stopped_ = false;
   std::mutex loading_;                     // guards local_
-  std::unique_ptr<ObjectCompiler> local_;  // null until it is needed
+  std::unique_ptr<ObjectCompiler> local_;  // null until a nest needs it
 };
 
 StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
@@ -116,8 +117,8 @@ StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
 }
 
 Status RemoteCompiler::Start() {
-  // The second attempt to connect replaces a worker that was about to end, or
-  // is silent.
+  // If the first attempt to connect fails, the worker was about to end, or is
+  // silent. The second attempt replaces it.
   StatusOr<std::unique_ptr<Line>> line = Connect();
   if (!line.ok()) line = Connect();
   if (!line.ok()) return line.status();

@@ -43,9 +43,10 @@ struct WorkerOptions {
   int most_deaths = 2;
 };
 
-// Returns a compiler that asks the worker. Connects to it, and starts it if
-// there is none, because its greeting has the identity. Errors: why the worker
-// cannot be started or found.
+// Returns a compiler that asks the worker. This connects to the worker at once,
+// and starts it if there is none, because the compiler's identity is in the
+// worker's greeting. Errors: the reason why the worker cannot be started or
+// found.
 StatusOr<std::unique_ptr<ObjectCompiler>> NewRemoteCompiler(
     WorkerOptions options);
 

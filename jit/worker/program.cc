@@ -70,8 +70,8 @@ bool ReadArguments(int argc, char** argv, ServeOptions& options) {
 void StepBack() {
   // Threads that the process starts later inherit this priority.
   LowerPriority(kWorkerNiceness);
-  // The system ends this process first if memory runs out, because of this
-  // score.
+  // If memory runs out, the system ends this process first, because of the
+  // score that is written here.
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score >= 0) {
     static_cast<void>(!write(score, "500", 3));

@@ -1,5 +1,5 @@
 // Prepares a compile worker's program for serving: reads its arguments, lowers
-// its priority and its claims.
+// its priority, and limits its memory.
 //
 //   int main(int argc, char** argv) {
 //     return RunWorker(argc, argv, [](auto compiler) { return compiler; });

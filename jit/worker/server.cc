@@ -64,7 +64,7 @@ class Server {
 
   ObjectCompiler& compiler_;
   const ServeOptions& options_;
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // This mutex guards the members below it.
   std::condition_variable changed_;
   std::list<Work> works_;
   int compiling_ = 0;
@@ -164,8 +164,8 @@ void Server::Watch() {
       works = works_;
       for (const Work& work : works_) {
         if (!TakesTooLong(work)) continue;
-        // The job's client gets an answer. Clients of other jobs ask another
-        // worker when this one ends.
+        // The client of the job that takes too long gets an answer. Clients of
+        // other jobs ask another worker when this process ends.
         static_cast<void>(work.connection->Send(
             {MessageKind::kAnswer,
              WriteAnswer(

@@ -30,8 +30,8 @@ struct ServeOptions {
   int threads = 1;
   // Time without a job after which the server ends.
   std::chrono::milliseconds idle{60'000};
-  // Largest processor time of one compilation; it may take twenty times that by
-  // the wall clock.
+  // Largest processor time of one compilation; the compilation may take twenty
+  // times that by the wall clock.
   std::chrono::milliseconds most_time{60'000};
 };
 

@@ -31,9 +31,9 @@ struct WorkerPlace {
 };
 
 // Returns the place of the worker for the program. folder: empty for the user's
-// own: $XDG_RUNTIME_DIR/ember, else /tmp/ember-UID. The folder is made if it
-// does not exist. Errors: others may write to it, the program is not there, or
-// the path is too long for a socket.
+// own: $XDG_RUNTIME_DIR/ember or, if the variable is not set, /tmp/ember-UID.
+// The folder is made if it does not exist. Errors: others may write to it, the
+// program is not there, or the path is too long for a socket.
 StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
                                       const std::string& folder);
 

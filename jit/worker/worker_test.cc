@@ -34,7 +34,8 @@ using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
 constexpr char kProgram[] = "jit/worker/testing/faulty_worker";
-// The variable is set in a process that only asks for one kernel.
+// This environment variable names the folder of the socket. It is set in a
+// child process of the test that only compiles one kernel.
 constexpr char kFolderVariable[] = "EMBER_WORKER_TEST_FOLDER";
 
 // Returns a nest that computes y = 2 x, for 32 elements.
@@ -129,7 +130,7 @@ TEST_F(WorkerTest, ProcessesAndThreadsShareOne) {
   if (const char* const folder = std::getenv(kFolderVariable)) {
     options_.folder = folder;
     EXPECT_TRUE(Compiles(*NewCompiler(), "twice"));
-    options_.folder = folder_;  // this process shares its parent's worker
+    options_.folder = folder_;  // This process shares its parent's worker.
     return;
   }
   std::vector<std::thread> threads;

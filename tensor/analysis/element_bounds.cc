@@ -16,7 +16,8 @@
 namespace ember::tensor {
 namespace {
 
-// Largest number of elements that an uncertain index may refer to.
+// Largest number of elements that a load with an uncertain index may refer to;
+// the range is unknown if there are more.
 constexpr int64_t kMaxElements = 16;
 
 }  // namespace
@@ -47,7 +48,8 @@ class ElementBounds::Evaluator {
   int64_t steps_left() const { return std::max<int64_t>(steps_left_, 0); }
 
  private:
-  // Returns the range of an element after the stages before number `stage`.
+  // Returns the range of an element after the stages that precede stage number
+  // `stage` have run.
   ValueRange ElementBefore(size_t stage, uint32_t buffer, int64_t element) {
     if (dispatch_.buffers[buffer].kind == BufferKind::kInput) {
       const DType type = dispatch_.buffers[buffer].type;
@@ -73,13 +75,16 @@ class ElementBounds::Evaluator {
 
   struct StageState {
     std::vector<int64_t> reduction;
-    std::vector<int64_t> point;  // point of the stage, spatial axes first
-    // registers to evaluate, in order
+    std::vector<int64_t> point;  // the current point of the stage, spatial axes
+                                 // first
+    // Registers that are evaluated for the values, the store indices and the
+    // fold, in order.
     std::vector<Register> values, store_indices, fold;
     std::vector<ValueRange> accumulators, elements;
-    // for each store its points
+    // For each store, the inverse of its indices, made at the first use.
     std::vector<std::unique_ptr<StorePoints>> points;
-    // For each store: the results of points, by element.
+    // For each store: the ranges that are known already, by the element's
+    // number.
     std::vector<std::unordered_map<int64_t, ValueRange>> stored;
   };
 
@@ -123,7 +128,7 @@ class ElementBounds::Evaluator {
     return indices;
   }
 
-  // --- what a stage stores ---
+  // --- the value that a stage stores to an element ---
 
   ValueRange StoredBy(size_t number, size_t store_number, int64_t element,
                       bool& is_stored) {
@@ -162,7 +167,8 @@ class ElementBounds::Evaluator {
     const bool assigns = store.update == Update::kAssign;
     const std::vector<StorePoints::Point> points = *found;
     ValueRange result;
-    // An update is combined with the earlier value of the element.
+    // An update is combined with the value that the element had before the
+    // stage.
     if (!assigns) result = ElementBefore(number, store.buffer, element);
     for (size_t i = 0; i < points.size(); ++i) {
       const ValueRange value = ResultAt(number, store_number, points[i]);
@@ -176,7 +182,7 @@ class ElementBounds::Evaluator {
     return result;
   }
 
-  // --- a point of a stage ---
+  // --- the results at one point of a stage ---
 
   ValueRange ResultAt(size_t number, size_t store_number,
                       const StorePoints::Point& point) {
@@ -297,7 +303,8 @@ class ElementBounds::Evaluator {
                     count > 2 ? registers_[instruction.c] : ValueRange()});
   }
 
-  // Returns the union over all elements that the indices may refer to.
+  // Returns the union of the ranges of all elements to which the indices may
+  // refer.
   ValueRange Load(size_t number, const Instruction& instruction) {
     const uint32_t buffer = instruction.a;
     const std::vector<int64_t>& extents = extents_[buffer];
@@ -324,8 +331,8 @@ class ElementBounds::Evaluator {
         is_inside &= index >= 0 && index < extents[i];
         element = element * extents[i] + index;
       }
-      // A load outside of the buffer is an error of the run, which then has no
-      // results.
+      // Outside of the buffer a pad has its default value. The result of a load
+      // is unknown there, because the run fails and has no results.
       const ValueRange value =
           is_inside ? ElementBefore(number, buffer, element)
           : instruction.opcode == Opcode::kPad ? registers_[instruction.c]
@@ -340,7 +347,7 @@ class ElementBounds::Evaluator {
   const std::span<const void* const> inputs_;
   const BoundsOptions options_;
   int64_t steps_left_;
-  std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
+  std::vector<std::vector<int64_t>> extents_;  // for each buffer, its extents
   std::vector<ValueRange> registers_;
   std::vector<StageState> stages_;
 };

@@ -13,18 +13,19 @@ bool AffineForm::IsConstant() const {
                      [](int64_t coefficient) { return coefficient == 0; });
 }
 
-// Computes the forms of registers one after another. Each step checks for
-// overflow and then returns nullopt.
+// Computes the affine forms of registers. An operation whose coefficients
+// overflow returns nullopt.
 struct StageAnalysis::Builder {
   using Form = std::optional<AffineForm>;
   static constexpr size_t kMaxOpaque = 8;
-  // Largest depth of an expression that is analysed. Deeper ones are opaque:
-  // indices are shallow, and the stack is finite.
+  // Largest depth of an expression that is analysed. Values below that depth
+  // become opaque terms: real indices are shallow, and recursion must not
+  // exhaust the stack.
   static constexpr int kMaxDepth = 64;
 
   const StageAnalysis& analysis;
-  // Number of visits that are left. A shared subexpression is visited once per
-  // use, and there may be exponentially many uses.
+  // Number of nodes that may still be visited. A shared subexpression is
+  // visited once per use, and the number of uses may be exponential.
   int budget = 2000;
 
   AffineForm Constant(int64_t value) const {
@@ -67,8 +68,8 @@ struct StageAnalysis::Builder {
     return Combine(Constant(0), form, scale);
   }
 
-  // Returns the form if it certainly does not wrap, else the register as one
-  // opaque value.
+  // Returns the form if it is proved not to wrap. Otherwise returns the
+  // register as one opaque term.
   AffineForm Exact(Form form, Register reg) const {
     if (!form) return OpaqueOf(reg);
     if (form->IsConstant()) return *std::move(form);
@@ -118,9 +119,9 @@ struct StageAnalysis::Builder {
     }
   }
 
-  // Returns the quotient or remainder of x by the divisor. If x = divisor *
-  // multiples + rest with rest in [0, divisor), the quotient is `multiples`,
-  // the remainder `rest`.
+  // Returns the affine form of the quotient or remainder of x by the divisor.
+  // If x = divisor * multiples + rest with rest in [0, divisor), the quotient
+  // is `multiples` and the remainder is `rest`.
   Form Divide(const AffineForm& x, int64_t divisor, Opcode opcode) const {
     AffineForm multiples = Constant(FloorQuotient(x.constant, divisor));
     AffineForm rest = Constant(FloorRemainder(x.constant, divisor));

@@ -1,6 +1,6 @@
-// Analyses index expressions once the parameters are numbers: extents, affine
-// forms and ranges. The interpreter plans its strides and bounds checks from
-// it; schedules use it too.
+// Analyses index expressions for given values of the parameters: extents,
+// affine forms and ranges. The interpreter derives strides and bounds checks
+// from the analysis; schedules use it too.
 //
 //   EMBER_ASSIGN_OR_RETURN(ConcreteHeader header,
 //                          ConcreteHeader::Evaluate(dispatch, parameters));
@@ -26,18 +26,18 @@
 namespace ember::tensor {
 
 // An affine form: constant + sum of coefficients[i] * axis i + sum of opaque
-// terms. It is exact: no wrapping occurs for any point of the stage unless an
-// opaque term's own computation wraps.
+// terms. The form is exact: its arithmetic wraps at no point of the stage. Only
+// the computation of an opaque term itself may wrap.
 struct AffineForm {
-  // A value that is not affine (floordiv, mod, min, a load, ...), as the
-  // register that holds it.
+  // A term whose value is not affine (a floordiv, mod, min, load and so on):
+  // the register that holds the value, and its coefficient.
   struct Opaque {
     Register reg = 0;
     int64_t coefficient = 0;
     Interval range;
   };
   int64_t constant = 0;
-  // one coefficient per axis, spatial axes first
+  // coefficient of each axis, spatial axes first
   std::vector<int64_t> coefficients;
   std::vector<Opaque> opaque;
 
@@ -53,15 +53,16 @@ class StageAnalysis {
   // Returns the extents of all axes, spatial axes first.
   std::span<const int64_t> axis_extents() const { return axis_extents_; }
 
-  // Returns all values that an integer register of the stage or header can
-  // have. The interval is full if they are unknown, for floats, and always for
-  // u64. In a stage without points (an extent of 0) the interval may be
-  // anything.
+  // Returns an interval that contains all values of an integer register of the
+  // stage or header. The interval is full if the values are unknown, if the
+  // register is a float, and always for u64. In a stage without points (an
+  // extent is 0) the interval may be anything.
   Interval RangeOf(Register reg) const;
 
-  // Returns the affine form of a register, possibly with opaque terms. floordiv
-  // and mod by constants disappear where ranges allow. nullopt if the register
-  // is not i64 or the form does not fit 64 bits.
+  // Returns the affine form of a register, possibly with opaque terms. A
+  // floordiv or mod by a constant is resolved where the ranges prove its value.
+  // Returns nullopt if the register is not i64 or the form does not fit 64
+  // bits.
   std::optional<AffineForm> ToAffine(Register reg) const;
   Interval RangeOf(const AffineForm& form) const;
 
@@ -78,7 +79,8 @@ class StageAnalysis {
   const Stage& stage_;
   const ConcreteHeader& header_;
   std::vector<int64_t> axis_extents_;
-  // Ranges of the stage's registers, from stage_.begin on.
+  // Ranges of the stage's registers; the first element is that of register
+  // stage_.begin.
   std::vector<Interval> ranges_;
 };
 

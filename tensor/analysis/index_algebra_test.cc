@@ -15,8 +15,8 @@
 namespace ember::tensor {
 namespace {
 
-// A dispatch "for (i < 8, j < 64, n < N, h < M) %y[] = %x[index]", whose only
-// load has the index that a test gives.
+// Makes a dispatch "for (i < 8, j < 64, n < N, m < M) %y[0, 0, 0, 0] =
+// %x[index]" with the index that a test passes.
 struct Case {
   Dispatch dispatch;
   std::optional<ConcreteHeader> header;
@@ -44,7 +44,8 @@ struct Case {
   Register index() const { return dispatch.operands[load->b]; }
 };
 
-// Returns the form, such as "2*i + j + 1 + 3*?", with '?' for opaque terms.
+// Returns the affine form of the index as a text such as "2*i + j + 1 + 3*?",
+// with '?' for opaque terms.
 std::string FormOf(const Case& c) {
   const std::optional<AffineForm> form = c.analysis->ToAffine(c.index());
   if (!form) return "none";
@@ -96,7 +97,8 @@ TEST(IndexAlgebraTest, Bounds) {
   EXPECT_FALSE(in_bounds("i * 64 + j - 1", 512));
   EXPECT_TRUE(in_bounds("mod(i * 1000 + j, X)", 3));
   EXPECT_TRUE(in_bounds("i - i + j",
-                        64));  // the affine form is narrower than the range
+                        64));  // The affine form (j) proves this; the ranges of
+                               // the operations alone are too wide.
   EXPECT_TRUE(in_bounds("min(max(i64(%k[0]), 0), X - 1)", 9));
   EXPECT_FALSE(in_bounds("i64(%k[0])", 1000));
   EXPECT_FALSE(in_bounds("0", 0));
@@ -129,8 +131,8 @@ TEST(IndexAlgebraTest, SharedSubexpressionsStayCheap) {
   EXPECT_TRUE(analysis.ToAffine(dispatch->operands[0]).has_value());
 }
 
-// --- against evaluation
-// --------------------------------------------------------------------------
+// --- comparison with evaluation
+// ------------------------------------------------------------------
 
 // Returns the values of the stage's integer registers at a point; nullopt for
 // values that depend on loads or folds.
@@ -212,7 +214,7 @@ TEST(IndexAlgebraTest, RangesAndFormsHoldAtEveryPoint) {
   }
 }
 
-// Compares range rules with every pair of small values.
+// Compares range rules with the results for every pair of small values.
 TEST(RangeRulesTest, ContainEveryResult) {
   const Opcode opcodes[] = {
       Opcode::kAdd,       Opcode::kSubtract,    Opcode::kMultiply,

@@ -28,7 +28,8 @@ void SumBounds::Add(const ValueRange& term) {
 ValueRange SumBounds::Result(double growth) const {
   if (!is_known_ || std::isnan(low_) || std::isnan(high_))
     return ValueRange::Unknown();
-  if (special_ != 0)  // a special value: infinity or NaN (NaN != 0 is true)
+  if (special_ != 0)  // If there was a special term (infinity or NaN), the sum
+                      // is special_. The comparison NaN != 0 is true.
     return ValueRange::Exactly(DoubleToBits(special_, type_), type_);
   if (is_whole_ && magnitude_ <= 1 / UnitRoundoff(type_))
     return ValueRange::Exactly(DoubleToBits(low_, type_), type_);
@@ -37,7 +38,8 @@ ValueRange SumBounds::Result(double growth) const {
     error = std::max(
         error, kGrownRoundings * growth * UnitRoundoff(type_) * magnitude_);
   }
-  // The computation of the sum above was itself rounded.
+  // Adds for the computation of the sum above the rounding error of low_ and
+  // high_, which were themselves summed in floating point.
   error += static_cast<double>(terms_) * 0x1p-53 * magnitude_;
   return Widen(ValueRange::Between(low_, high_, DType::kF64), error, type_);
 }
@@ -56,8 +58,9 @@ void ProductBounds::Add(const ValueRange& term) {
 }
 
 ValueRange ProductBounds::Result() const {
-  // Some order of the factors may overflow to infinity, or to NaN with a zero,
-  // or underflow to zero.
+  // In some order of the factors an intermediate product may overflow to
+  // infinity, which gives NaN if a factor is zero; in another it may underflow
+  // to zero.
   const bool may_overflow = wide_ == DType::kF64 ? most_ > 1e300 : most_ > 1e38;
   const bool may_vanish =
       wide_ == DType::kF64 ? least_ < 1e-300 : least_ < 1e-37;

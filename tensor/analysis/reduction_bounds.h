@@ -16,7 +16,8 @@ class SumBounds {
  public:
   explicit SumBounds(DType type) : type_(type) {}
   void Add(const ValueRange& term);
-  // Returns the range of the sum. growth: see BoundsOptions::error_growth.
+  // Returns the range of the sum. BoundsOptions::error_growth describes
+  // `growth`.
   ValueRange Result(double growth) const;
 
  private:
@@ -24,10 +25,11 @@ class SumBounds {
   double low_ = 0, high_ = 0, magnitude_ = 0;
   int64_t terms_ = 0;
   bool is_known_ = true;
-  // true: all terms are integers, and their sum is exact
+  // True if all terms so far are exactly known integers. Small sums of integers
+  // are exact in every order.
   bool is_whole_ = true;
-  // Sum of the infinities and NaNs among the terms, which determine the result
-  // in every order.
+  // Sum of those terms that are infinite or NaN. If there are any, this sum is
+  // the result in every order of accumulation.
   double special_ = 0;
 };
 
@@ -38,10 +40,11 @@ class ProductBounds {
   ValueRange Result() const;
 
  private:
-  const DType type_, wide_;  // type of the terms, and type of the accumulators
+  const DType type_, wide_;  // type_ is the type of the terms, wide_ that of
+                             // the accumulators.
   ValueRange product_;
-  // Products of all large factors, and of all small ones: the extreme values
-  // that some order reaches.
+  // Product of all factors with a magnitude above 1, and product of those below
+  // 1: no order of the factors has an intermediate result beyond these two.
   double most_ = 1, least_ = 1;
 };
 

@@ -13,13 +13,14 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Largest magnitude up to which all integers are exact as doubles.
 constexpr double kLargestExact = 9007199254740992.0;
-// Number of roundings that an arithmetic operation may make, fused with others
-// or not.
+// Number of roundings that one arithmetic operation may add, whether it is
+// fused with another one or not.
 constexpr double kArithmeticRoundings = 2;
 
-// Returns the value below which executors may take a number for zero: the
-// smallest normal number of the type in which it is computed, or the smallest
-// number of a type. An f16 subnormal is normal in f32.
+// Returns a number such that executors may replace any value of smaller
+// magnitude by zero. It is the smallest normal number of the type in which the
+// arithmetic is done, or the smallest positive number of `type` if that is
+// larger. (An f16 subnormal is a normal f32.)
 double SmallestNormal(DType type) {
   if (type == DType::kF64) return std::numeric_limits<double>::min();
   const double least = IsNarrowFloat(type) ? BitsToDouble(1, type) : 0;
@@ -37,8 +38,8 @@ double HighestInteger(DType type) {
   return type == DType::kBool ? 1 : BitsToDouble(LargestBits(type), type);
 }
 
-// Returns the range of the real numbers from low to high, rounded `roundings`
-// times.
+// Returns the range of the results that rounding `roundings` times can give for
+// the real numbers from low to high.
 ValueRange Rounded(double low, double high, double roundings, DType type) {
   if (std::isnan(low) || std::isnan(high)) return ValueRange::Unknown();
   const double relative = roundings * RoundingError(type);
@@ -47,13 +48,15 @@ ValueRange Rounded(double low, double high, double roundings, DType type) {
   high += std::isinf(high) ? 0 : relative * std::abs(high) + tiny;
   const double most = LargestFinite(type);
   if (!FloatFormatOf(type).has_infinity() && (low < -most || high > most))
-    return ValueRange::Unknown();  // the result may be NaN
+    return ValueRange::Unknown();  // The type has no infinity, so a result that
+                                   // is too large is NaN.
   if (low < -most) low = -kInfinity;
   if (high > most) high = kInfinity;
   return ValueRange::Between(low, high, type);
 }
 
-// --- intervals of reals: the end points that monotonic functions give ---
+// --- intervals of real numbers, computed from the ends of the operands'
+// intervals ---
 
 struct Ends {
   double low = 0, high = 0;
@@ -64,7 +67,8 @@ Ends Increasing(const ValueRange& a, Function function) {
   return {function(a.low), function(a.high)};
 }
 
-// Applies a function that is monotonic in each operand.
+// Returns the range of a function that is monotonic in each operand, from its
+// values at the corners of the operands' ranges.
 template <typename Function>
 Ends Corners(const ValueRange& a, const ValueRange& b, Function function) {
   const double values[] = {function(a.low, b.low), function(a.low, b.high),
@@ -83,7 +87,9 @@ constexpr Ends kNothing = {std::numeric_limits<double>::quiet_NaN(),
 
 bool ContainsZero(const ValueRange& a) { return a.low <= 0 && a.high >= 0; }
 
-// Applies a function whose slope is at most 1 to the ends of a range.
+// Returns the range of sine or cosine over an interval, from the value in the
+// middle: their slope is at most 1, so a value differs from it by at most half
+// of the interval's length.
 template <typename Function>
 Ends NoSteeper(const ValueRange& a, Function function) {
   if (std::isinf(a.magnitude())) return kNothing;
@@ -119,8 +125,8 @@ Ends Angles(const ValueRange& a, const ValueRange& b) {
   return Corners(a, b, [](double y, double x) { return std::atan2(y, x); });
 }
 
-// Returns the results of transcendental functions before rounding; kNothing if
-// they are unknown.
+// Returns the range of the exact results of a transcendental function; kNothing
+// if it is unknown.
 Ends EndsOfFunction(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   switch (opcode) {
     case Opcode::kSqrt:
@@ -168,7 +174,8 @@ Ends EndsOfFunction(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   }
 }
 
-// Returns the range of sums, products and quotients of reals.
+// Returns the range of exact sums, differences, products or quotients of real
+// numbers.
 Ends EndsOfArithmetic(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   switch (opcode) {
     case Opcode::kAdd:
@@ -185,8 +192,8 @@ Ends EndsOfArithmetic(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   }
 }
 
-// Handles the instructions that are the same for floats and integers and do not
-// round.
+// Returns the range for instructions that do not round and that are the same
+// for floats and integers; nullopt for other instructions.
 std::optional<Ends> EndsWithoutRounding(Opcode opcode, const ValueRange& a,
                                         const ValueRange& b) {
   const auto minimum = [](double x, double y) { return std::min(x, y); };
@@ -218,7 +225,8 @@ std::optional<Ends> EndsWithoutRounding(Opcode opcode, const ValueRange& a,
   }
 }
 
-// Returns the range of remainders by one positive divisor.
+// Returns the range of the remainders of division by a single positive divisor;
+// kNothing for other divisors.
 Ends Remainders(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   if (b.low != b.high || b.low <= 0 || std::isinf(a.magnitude()))
     return kNothing;
@@ -235,7 +243,7 @@ Ends Remainders(Opcode opcode, const ValueRange& a, const ValueRange& b) {
           a.high <= 0 && !floors ? 0 : divisor};
 }
 
-// --- by type ---
+// --- evaluation by kind of type ---
 
 ValueRange ApplyToFloats(Opcode opcode, DType type, const ValueRange& a,
                          const ValueRange& b) {
@@ -251,7 +259,8 @@ ValueRange ApplyToFloats(Opcode opcode, DType type, const ValueRange& a,
   const bool adds = opcode == Opcode::kAdd || opcode == Opcode::kSubtract;
   if (is_arithmetic &&
       (std::isinf(a.magnitude()) || std::isinf(b.magnitude()))) {
-    // Two infinities may combine to NaN; one alone remains.
+    // Two infinities may combine to NaN, so the result is then unknown. In a
+    // sum with an exactly known infinity, the result is that infinity.
     const bool is_alone = (a.is_exact() && !std::isinf(b.magnitude())) ||
                           (b.is_exact() && !std::isinf(a.magnitude()));
     if (!adds || !is_alone) return ValueRange::Unknown();
@@ -284,7 +293,8 @@ ValueRange ApplyToIntegers(Opcode opcode, DType type, const ValueRange& a,
   } else {
     ends = EndsOfArithmetic(opcode, a, b);
   }
-  // A value that wraps may be anything.
+  // If the exact result may not fit the type, it wraps, so every value is
+  // possible.
   const bool fits = ends.low >= LowestInteger(type) &&
                     ends.high <= HighestInteger(type) &&
                     std::abs(ends.low) <= kLargestExact &&
@@ -299,7 +309,7 @@ ValueRange Truth(bool may_be_false, bool may_be_true) {
 }
 
 ValueRange Compare(Opcode opcode, const ValueRange& a, const ValueRange& b) {
-  // Integers that are equal as doubles may not be equal.
+  // Integers above 2^53 that are equal as doubles may still differ.
   const bool is_rough = std::max(a.magnitude(), b.magnitude()) > kLargestExact;
   const bool may_be_equal = a.low <= b.high && b.low <= a.high;
   const bool must_be_equal =
@@ -313,7 +323,7 @@ ValueRange Compare(Opcode opcode, const ValueRange& a, const ValueRange& b) {
       return Truth(may_be_equal, !must_be_equal);
     case Opcode::kLess:
       return Truth(a.high >= b.low, may_be_less);
-    default:  // the last case is kLessEqual
+    default:  // The remaining case is kLessEqual.
       return Truth(may_be_more, a.low <= b.high);
   }
 }
@@ -338,8 +348,8 @@ ValueRange Cast(DType from, DType to, const ValueRange& a) {
                                       : ValueRange::Unknown();
 }
 
-// True if every executor gives the same bits for these operands: the result is
-// that of real arithmetic, or no arithmetic is involved.
+// True if every executor gives the same bits for these operands, because the
+// result is exact or the instruction does not round.
 bool IsSameEverywhere(Opcode opcode, DType operand_type, DType result_type,
                       double a, double b, double result) {
   if (!IsFloat(result_type) || !IsFloat(operand_type)) return true;
@@ -378,8 +388,8 @@ bool IsSameEverywhere(Opcode opcode, DType operand_type, DType result_type,
   }
 }
 
-// Applies the instruction to listed operands, result by result; nothing if
-// there are too many or they depend on the executor.
+// Applies the instruction to each combination of listed operands. Returns
+// nullopt if there are too many results or if a result depends on the executor.
 std::optional<ValueRange> ApplyToValues(Opcode opcode, DType operand_type,
                                         DType result_type,
                                         const RangeOperands& operands,
@@ -476,7 +486,8 @@ ValueRange Union(const ValueRange& a, const ValueRange& b, DType type) {
     }
     if (range.count > 0) return range;
   }
-  // An interval says nothing about NaN.
+  // The union becomes an interval, which cannot contain NaN. If NaN is a listed
+  // value, the union is unknown.
   for (const ValueRange* side : {&a, &b}) {
     for (int i = 0; i < side->count; ++i) {
       if (std::isnan(BitsToDouble(side->bits[i], type)))
@@ -510,7 +521,8 @@ ValueRange Apply(Opcode opcode, DType operand_type, DType result_type,
     if (a.is_exact()) return a.bits[0] != 0 ? b : c;
     return Union(b, c, result_type);
   }
-  // A listed NaN has no place in an interval.
+  // An operand with a NaN among its listed values cannot be treated as an
+  // interval.
   const auto is_number = [&](const ValueRange& range) {
     if (!range.is_known) return false;
     for (int i = 0; i < range.count; ++i) {

@@ -68,8 +68,8 @@ TEST(ValueRangeTest, StepsGiveBothSides) {
           .is_exact());
 }
 
-// A cast to a type with more bits of mantissa may overflow, because its largest
-// value may be smaller.
+// A cast to a type with more bits of mantissa may still overflow, because the
+// largest value of that type may be smaller.
 TEST(ValueRangeTest, CastsToSmallerTypesOverflow) {
   const auto cast = [](double low, double high, DType from, DType to) {
     return Apply(Opcode::kCast, from, to,
@@ -109,8 +109,8 @@ TEST(ValueRangeTest, InfinitiesAndNaNsComeThrough) {
                   .Contains(Bits(infinity), DType::kF32));
 }
 
-// A result computed from numbers in two intervals must be in the interval
-// computed from the intervals.
+// The result for any numbers in two intervals must be in the interval that
+// Apply computes from the two intervals.
 TEST(ValueRangeTest, HoldsWhatNumbersInItGive) {
   const DType type = DType::kF32;
   const SeedRange seeds = TestSeeds(20000, 0);

@@ -18,7 +18,8 @@ struct DispatchBuilder::Implementation {
   Draft draft;
   Simplifier simplifier{draft.pool};
   bool simplify = true;
-  std::vector<std::vector<Scalar>> extents;  // extents of each buffer
+  // for each buffer, the values of its extents
+  std::vector<std::vector<Scalar>> extents;
   std::vector<std::unique_ptr<StageBuilder>> stages;
 
   std::vector<std::string> BufferNames() const {
@@ -116,8 +117,8 @@ StageBuilder& DispatchBuilder::AddStage() {
 
 Dispatch DispatchBuilder::Finish() {
   Draft& draft = implementation_->draft;
-  // Axis names must differ from those of all parameters; more parameters may
-  // have been added since the axis was made.
+  // The name of an axis must differ from those of all parameters. It is made
+  // unique only now, because parameters may have been added after the axis.
   for (DraftStage& stage : draft.stages) {
     std::vector<std::string> taken = draft.parameters;
     for (std::vector<DraftAxis>* axes : {&stage.spatial, &stage.reduction}) {
@@ -266,7 +267,7 @@ void StageBuilder::YieldFold(std::span<const FoldResult> results,
   const bool folds =
       !stage
            .reduction
-           // A reduction over no axes is one step from the initial values.
+           // A fold over no axes becomes a single step from the initial values.
            .empty();
   std::vector<Scalar> accumulators, elements;
   for (size_t i = 0; i < results.size(); ++i) {

@@ -40,19 +40,20 @@ namespace ember::tensor {
 class DispatchBuilder;
 class StageBuilder;
 
-// A value being built. It knows its stage (or the header), so that operators
-// need no builder argument. Header scalars may be used in any stage. A
-// default-constructed Scalar holds no value.
+// A scalar value of the dispatch that is being built. It holds its stage (or
+// the header), so that operators need no builder argument. Header scalars may
+// be used in any stage. A default-constructed Scalar holds no value.
 class Scalar {
  public:
   Scalar() = default;
   DType type() const { return type_; }
   bool valid() const { return builder_ != nullptr; }
-  // Returns the value if it is an integer (or bool) constant.
+  // Returns the constant's value if the scalar is an integer or bool constant,
+  // else nullopt.
   std::optional<int64_t> IntegerConstant() const;
 
-  // Arithmetic on scalars. Operands must have one type. Integer literals take
-  // the other operand's type.
+  // Arithmetic on scalars. All operands must have one type; a C++ integer
+  // literal becomes a constant of the other operand's type.
   friend Scalar operator+(Scalar a, Scalar b);
   friend Scalar operator-(Scalar a, Scalar b);
   friend Scalar operator*(Scalar a, Scalar b);
@@ -61,7 +62,7 @@ class Scalar {
   friend Scalar operator-(Scalar a, int64_t b);
   friend Scalar operator*(Scalar a, int64_t b);
   friend Scalar operator-(Scalar a);
-  // Comparisons make bool scalars.
+  // Compare two scalars of one type. The result is a bool scalar.
   friend Scalar operator<(Scalar a, Scalar b);
   friend Scalar operator<=(Scalar a, Scalar b);
   friend Scalar operator>(Scalar a, Scalar b) { return b < a; }
@@ -76,14 +77,16 @@ class Scalar {
   Scalar(DispatchBuilder* builder, int scope, uint32_t id, DType type)
       : builder_(builder), scope_(scope), id_(id), type_(type) {}
   DispatchBuilder* builder_ = nullptr;
-  int scope_ = 0;  // 0 is the header, k is stage k - 1
+  int scope_ = 0;  // Number of the scope: 0 is the header, k is the stage with
+                   // the index k - 1.
   uint32_t id_ = 0;
   DType type_ = DType::kI64;
 };
 
 // Returns the integer as a constant of a's type.
 Scalar ConstantLike(Scalar a, int64_t value);
-// Makes any unary, classifying, binary or comparing instruction.
+// Adds any unary, classifying, binary or comparing instruction and returns its
+// result.
 Scalar Unary(Opcode opcode, Scalar a);
 Scalar Binary(Opcode opcode, Scalar a, Scalar b);
 Scalar Select(Scalar condition, Scalar if_true, Scalar if_false);
@@ -103,12 +106,13 @@ Scalar Sqrt(Scalar a);
 
 class StageBuilder {
  public:
-  // Declares the next axis. All spatial axes come before all reduction axes.
+  // Declares the next axis of the stage and returns its value. All spatial axes
+  // must be declared before all reduction axes.
   Scalar SpatialAxis(std::string_view name, Scalar extent);
   Scalar ReductionAxis(std::string_view name, Scalar extent);
 
-  // Make constants. Index makes an i64. The others convert to `type` as the
-  // Cast instruction does.
+  // Make constants. Index makes an i64. Value and IntegerValue convert to
+  // `type` as the Cast instruction does.
   Scalar Index(int64_t value);
   Scalar Value(double value, DType type);
   Scalar IntegerValue(int64_t value, DType type);
@@ -122,16 +126,18 @@ class StageBuilder {
   void Yield(Scalar value, int buffer, std::span<const Scalar> indices,
              Combiner combiner = Combiner::kNone,
              Update update = Update::kAssign);
-  // Yield stores one result. Without reduction axes the combiner has no effect:
-  // the value is stored unchanged. YieldMore stores further results of a kNone
-  // stage; call it after Yield.
+  // Yield stores one result. If the stage has no reduction axes, the combiner
+  // has no effect: the value is stored unchanged. YieldMore, which is called
+  // after Yield, stores a further result of a stage without a reduction
+  // (Combiner::kNone).
   void YieldMore(Scalar value, int buffer, std::span<const Scalar> indices,
                  Update update = Update::kAssign);
-  // A result of a fold, which YieldFold makes. combine(accumulators, elements)
-  // returns the next accumulators. It may use only these, constants and header
-  // values; pass anything else that it needs, such as an axis, as an element.
-  // Result i stores the final accumulator i. A negative buffer number means
-  // that the result is not stored; only trailing results may have one.
+  // A result of a fold, for YieldFold. The function combine(accumulators,
+  // elements) returns the next accumulators. It may use only its arguments,
+  // constants and header values; pass any other value, such as an axis, as an
+  // element. Result i stores the final value of accumulator i. A negative
+  // buffer number means that the result is not stored; only the last results
+  // may have one.
   struct FoldResult {
     Scalar value;
     Scalar initial;
@@ -154,30 +160,31 @@ class StageBuilder {
 
 class DispatchBuilder {
  public:
-  // Makes an empty dispatch. simplify = false keeps every instruction as it is
-  // written (equal ones are still made once), so that tests can compare.
+  // Makes an empty dispatch. With simplify = false every instruction is kept as
+  // it is written (though equal ones are still made once), so that tests can
+  // compare the simplified dispatch with it.
   explicit DispatchBuilder(std::string_view name, bool simplify = true);
   ~DispatchBuilder();
   DispatchBuilder(const DispatchBuilder&) = delete;
   DispatchBuilder& operator=(const DispatchBuilder&) = delete;
 
-  // Returns the value of a parameter. A second parameter of the same name is
-  // the same parameter.
+  // Returns the value of a parameter. Calls with the same name return the same
+  // parameter.
   Scalar Parameter(std::string_view name);
   Scalar Index(int64_t value);
-  // Adds a buffer and returns its number for use with this builder (Finish may
-  // renumber).
+  // Adds a buffer and returns its number, which is valid for calls of this
+  // builder: Finish may give the buffer another number in the dispatch.
   int AddBuffer(std::string_view name, DType type, BufferKind kind,
                 std::vector<Scalar> extents);
   DType BufferType(int buffer) const;
   std::span<const Scalar> BufferExtents(int buffer) const;
-  // Adds a stage. References stay valid until Finish. Stages run in the order
-  // in which they were added.
+  // Adds a stage behind all earlier ones, which is also the order of execution.
+  // The reference stays valid until Finish.
   StageBuilder& AddStage();
 
-  // Returns the finished, verified dispatch, with instructions in canonical
-  // order (post-order from the uses in the order extents, then per stage: store
-  // indices, values, fold).
+  // Returns the finished, verified dispatch. Instructions are in canonical
+  // order: post-order, starting from the extents, then for each stage from its
+  // store indices, values and fold.
   Dispatch Finish();
 
  private:

@@ -38,8 +38,7 @@ TEST_F(CoefficientTest, OfDigitsThereIsNone) {
   EXPECT_TRUE(DependsOn(pool_, digit, i));
 }
 
-// Extents of axes do not count: an axis represents its values, not the
-// expression of its extent.
+// An axis does not depend on the values from which its extent is computed.
 TEST_F(CoefficientTest, ExtentsDoNotCount) {
   const NodeId i = Axis(0, pool_.Integer(64));
   const NodeId inside = Axis(1, Make(Opcode::kAdd, i, pool_.Integer(1)));

@@ -40,8 +40,8 @@ class Assembler {
     for (NodeId next : stage.results) visit(next);
   }
 
-  // Returns the operands that become registers. The extent of an axis is not
-  // one: the stage's list of axes holds it.
+  // Returns the operands of a node that become registers. The extent of an axis
+  // is not among them, because the stage's list of axes holds it.
   std::span<const NodeId> Operands(NodeId id) const {
     const Node& node = pool_[id];
     return node.opcode == Opcode::kAxis ? std::span<const NodeId>()
@@ -53,7 +53,8 @@ class Assembler {
   }
 
   // Calls emit(node) in post-order for every node under root for which
-  // enter(node) is true. Not recursive: chains may be long.
+  // enter(node) is true. The function is not recursive, because chains of
+  // operands may be long.
   template <typename Enter, typename Emit>
   void PostOrder(NodeId root, Enter&& enter, Emit&& emit) {
     if (!enter(root)) return;
@@ -79,14 +80,16 @@ class Assembler {
           return header_registers_.find(id) == header_registers_.end();
         },
         [&](NodeId id) {
-          // A node may be on the stack twice when two operands share it.
+          // A node that two operands share may be on the stack twice; it is
+          // emitted only once.
           if (header_registers_.find(id) == header_registers_.end()) {
             header_registers_[id] = Emit(id, header_registers_);
           }
         });
   }
 
-  // Emits the maximal header expressions below a stage's root.
+  // Emits each largest subexpression of a stage's expression that belongs to
+  // the header.
   void EmitHeaderParts(NodeId root) {
     PostOrder(
         root,

@@ -1,7 +1,6 @@
-// A dispatch while it is made: its expressions are still in the pool, in any
+// A dispatch under construction: its expressions are still in the pool, in any
 // order. The builder and the parser fill a draft and assemble it into the
-// canonical flat form; schedules take a dispatch apart into a draft to rewrite
-// it.
+// canonical flat form; schedules convert a dispatch to a draft to rewrite it.
 #ifndef EMBER_TENSOR_BUILDER_DRAFT_H_
 #define EMBER_TENSOR_BUILDER_DRAFT_H_
 
@@ -36,8 +35,10 @@ struct DraftStage {
   std::vector<DraftAxis> reduction;
   Combiner combiner = Combiner::kNone;
   std::vector<NodeId> values;
-  std::vector<NodeId> initial;  // initial accumulators of kFold
-  std::vector<NodeId> results;  // next accumulators of kFold
+  std::vector<NodeId> initial;  // initial values of the accumulators of a kFold
+                                // stage
+  std::vector<NodeId> results;  // next values of the accumulators of a kFold
+                                // stage
   std::vector<DraftStore> stores;
 };
 
@@ -47,18 +48,19 @@ struct Draft {
   std::vector<DraftBuffer> buffers;
   std::vector<DraftStage> stages;
   ExpressionPool pool;
-  // True if instructions may be raw, as in loop nests (jit/loops/raw.h). The
-  // nodes of raw instructions have the immediate 1.
+  // True if the draft may have raw instructions, as loop nests do
+  // (jit/loops/raw.h). The node of a raw instruction has the immediate 1.
   bool allows_raw = false;
 };
 
-// Assembles the canonical form. Buffers: inputs, outputs, temporaries. Header:
-// every value that depends on parameters and constants only, except constants
-// that stages use directly; each stage has its own copy of those. Instructions
-// are in post-order of first use: buffer extents, axis extents, then per stage
-// store indices, values, initial values and results of the fold. Unused
-// instructions and unused parameters are dropped. Equal drafts give the same
-// dispatch, also if they were written in another order.
+// Assembles the canonical form of the dispatch. Buffers are ordered as inputs,
+// outputs, temporaries. The header holds every value that depends on parameters
+// and constants only, except constants that stages use directly: each stage has
+// its own copy of such a constant. Instructions are in post-order of first use:
+// buffer extents, axis extents, then for each stage the store indices, the
+// values, and the fold's initial values and results. Unused instructions and
+// unused parameters are dropped. Equal drafts give equal dispatches, even if
+// their nodes were made in another order.
 Dispatch Assemble(const Draft& draft);
 
 }  // namespace ember::tensor

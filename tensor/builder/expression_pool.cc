@@ -63,8 +63,8 @@ void ExpressionPool::DescribeStructure(Node& node) const {
   node.structure = HashCombine(node.structure, node.immediate);
   if (node.opcode == Opcode::kAxis) {
     node.first_axis = node.immediate;
-    // The operand of an axis is its extent, which is no part of the axis's
-    // value.
+    // Returns early for an axis: its operand is its extent, which does not
+    // count as a part of the axis's structure.
     return;
   }
   for (NodeId operand : node.operands) {
@@ -84,9 +84,11 @@ bool ExpressionPool::Precedes(NodeId a, NodeId b) const {
 void ExpressionPool::Refine(NodeId id, Interval range) {
   Node& node = nodes_[id];
   if (node.opcode == Opcode::kConstant)
-    return;  // leaves it to other code to refuse a wrong constant
+    return;  // The range of a constant is not changed. If the fact contradicts
+             // the constant, other code reports that.
   node.range = Intersect(node.range, range);
-  // If k * x is in 0..limit, x has bounds, too.
+  // A range of k * x, with a positive constant k, gives a range of x: from 0 to
+  // the upper limit divided by k.
   if (node.opcode != Opcode::kMultiply || !IsConstant(node.operands[1])) return;
   const int64_t factor = *IntegerConstant(node.operands[1]);
   if (factor > 0) Refine(node.operands[0], {0, range.high / factor});

@@ -1,5 +1,6 @@
 // The scalar expressions of a dispatch while it is being built: hash-consed
-// nodes of all stages and the header in one pool. For the builder and the JIT.
+// nodes of all stages and the header in one pool. The builder and the JIT use
+// it.
 //
 //   ExpressionPool pool;
 //   NodeId two = pool.Integer(2);
@@ -31,12 +32,15 @@ struct Node {
   int scope = 0;
   uint32_t buffer = 0;  // number of the buffer of a Load or Pad
   uint64_t immediate = 0;
-  // Operands. Load: the indices; Pad: the indices, then the default; Axis: its
-  // extent, which bounds its range.
+  // Operands of the node. A Load has its indices, a Pad its indices and then
+  // the default value. An Axis has its extent, from which its range is
+  // computed.
   std::vector<NodeId> operands;
-  Interval range;  // range of an i64 value; full for other types
+  Interval range;  // Range of an i64 value. Nodes of other types have the full
+                   // range.
   // Properties that do not depend on the order in which nodes were made: the
-  // first axis in the node, and a hash of its structure.
+  // smallest number of an axis in the expression, and a hash of the
+  // expression's structure.
   uint64_t first_axis = UINT64_MAX;
   uint64_t structure = 0;
 };
@@ -50,16 +54,17 @@ class ExpressionPool {
   NodeId Integer(int64_t value) {
     return Constant(static_cast<uint64_t>(value), DType::kI64);
   }
-  // Returns an existing equal node, or a new one. The scope is the operands',
-  // or `scope` if that is larger.
+  // Returns the existing node that equals this one, or a new node. Its scope is
+  // the largest of the operands' scopes and `scope`.
   NodeId Intern(Opcode opcode, DType type, std::span<const NodeId> operands,
                 uint64_t immediate = 0, int scope = 0, uint32_t buffer = 0);
-  // True if a comes before b in an order that does not depend on the order in
-  // which nodes were made (which C++ leaves open for operands): by first axis,
-  // plain axes before values that are computed from them.
+  // True if a comes before b in a canonical order of nodes: by first axis, then
+  // plain axes before values that are computed from them. The order does not
+  // depend on the order in which the nodes were made, because C++ does not
+  // specify in which order a call's arguments are evaluated.
   bool Precedes(NodeId a, NodeId b) const;
-  // Notes a fact about the node's value: it is in `range`. Nodes made from it
-  // later profit.
+  // Records that the node's value is in `range`. The ranges of nodes made from
+  // it afterwards are narrower.
   void Refine(NodeId id, Interval range);
 
   bool IsConstant(NodeId id) const {
@@ -73,7 +78,8 @@ class ExpressionPool {
   Interval RangeOf(const Node& node) const;
   void DescribeStructure(Node& node) const;
 
-  // a deque, so that references stay valid while nodes are added
+  // The nodes are in a deque, so that references to them stay valid while nodes
+  // are added.
   std::deque<Node> nodes_;
   std::unordered_multimap<uint64_t, NodeId> by_hash_;
 };

@@ -30,15 +30,15 @@ void AddTerm(LinearSum& sum, NodeId node, int64_t coefficient) {
   if (it->coefficient == 0) sum.terms.erase(it);
 }
 
-// Collects the terms of a sum. The depth is bounded because nodes are kept in
-// this form: sums are left-deep chains of few terms. For other expressions,
-// which share nodes, the number of steps is bounded.
+// Collects the terms of a sum. The depth of recursion is bounded for sums in
+// canonical form, which are left-deep chains of few terms. For other
+// expressions, which may share nodes, the number of steps is bounded.
 class Collector {
  public:
   Collector(const ExpressionPool& pool, bool by_ranges, LinearSum& sum)
       : pool_(pool), by_ranges_(by_ranges), sum_(sum) {}
 
-  // Adds scale * node to the sum; false if the sum gets too long.
+  // Adds scale * node to the sum. Returns false if the sum gets too long.
   bool Collect(NodeId id, int64_t scale, int depth) {
     const Node& node = pool_[id];
     if (depth > 2 * static_cast<int>(kMaxTerms) ||
@@ -68,7 +68,8 @@ class Collector {
       default:
         break;
     }
-    // has only one value, for example an axis of extent 1
+    // A node that can only have one value, such as an axis of extent 1, becomes
+    // a constant.
     if (by_ranges_ && node.range.IsConstant()) {
       sum_.constant = Add(sum_.constant, Multiply(scale, node.range.low));
     } else {
@@ -92,7 +93,7 @@ NodeId Raw(ExpressionPool& pool, Opcode opcode, NodeId a, NodeId b) {
 }
 
 // Replaces k*c * (x floordiv c) + k * (x mod c) by k * x. Returns true if it
-// did.
+// replaced a pair of such terms.
 bool MergeQuotientAndRemainder(const ExpressionPool& pool, LinearSum& sum) {
   for (const LinearTerm& remainder : sum.terms) {
     const Node& mod = pool[remainder.node];
@@ -125,8 +126,8 @@ NodeId Scaled(ExpressionPool& pool, NodeId node, int64_t coefficient) {
              : Raw(pool, Opcode::kMultiply, node, pool.Integer(coefficient));
 }
 
-// Returns sum + coefficient * node, written as a subtraction where that reads
-// better.
+// Returns sum + coefficient * node. It is written as a subtraction if the
+// coefficient is negative and that is shorter to read.
 NodeId Accumulate(ExpressionPool& pool, NodeId sum, NodeId node,
                   int64_t coefficient) {
   if (coefficient < 0 && coefficient != INT64_MIN) {
@@ -135,9 +136,9 @@ NodeId Accumulate(ExpressionPool& pool, NodeId sum, NodeId node,
   return Raw(pool, Opcode::kAdd, sum, Scaled(pool, node, coefficient));
 }
 
-// A sum divided by `divisor`. `multiples` holds the terms whose coefficient is
-// a multiple of the divisor, divided by it; `rest` holds all other terms and
-// the constant.
+// A sum, split for a division by `divisor`. `multiples` holds the terms whose
+// coefficient is a multiple of the divisor, with the coefficient divided by it;
+// `rest` holds all other terms and the constant, undivided.
 struct Split {
   LinearSum multiples;
   LinearSum rest;
@@ -155,8 +156,8 @@ Split SplitByMultiple(const LinearSum& sum, int64_t divisor) {
   return split;
 }
 
-// Moves the whole multiples of the divisor from the constant of `rest` to
-// `multiples`.
+// Splits the constant of `rest`: the largest multiple of the divisor in it
+// moves to `multiples`, divided, and the remainder stays in `rest`.
 void MoveConstant(Split& split, int64_t divisor) {
   split.multiples.constant = FloorQuotient(split.rest.constant, divisor);
   split.rest.constant = FloorRemainder(split.rest.constant, divisor);
@@ -167,8 +168,8 @@ bool IsBelow(const ExpressionPool& pool, const LinearSum& sum, int64_t limit) {
   return range.low >= 0 && range.high < limit;
 }
 
-// A g > 1 dividing the divisor such that x = g * major + minor with minor in
-// [0, g).
+// A number `step` (g > 1) that divides the divisor, such that x = g * major +
+// minor with minor in [0, g). The division by g is then simple.
 struct Coarser {
   int64_t step;
   LinearSum major;
@@ -178,7 +179,7 @@ std::optional<Coarser> FindCoarser(const ExpressionPool& pool,
                                    const LinearSum& sum, int64_t divisor) {
   std::optional<Coarser> best;
   for (const LinearTerm& term : sum.terms) {
-    // the smallest integer has no absolute value
+    // The smallest integer is skipped, because its absolute value does not fit.
     if (term.coefficient == INT64_MIN) continue;
     const int64_t step = std::gcd(term.coefficient, divisor);
     if (step <= 1 || step == divisor || (best && best->step >= step)) continue;
@@ -190,8 +191,8 @@ std::optional<Coarser> FindCoarser(const ExpressionPool& pool,
   return best;
 }
 
-// True if the sum might not fit 64 bits, so that dividing its terms one by one
-// would be wrong.
+// True if the sum might not fit 64 bits, in which case its terms must not be
+// divided one by one.
 bool MayWrap(const ExpressionPool& pool, const LinearSum& sum) {
   if (!RangeOfLinear(pool, sum).IsFull()) return false;
   return !std::all_of(
@@ -231,8 +232,8 @@ NodeId BuildLinear(ExpressionPool& pool, LinearSum sum) {
             [&](const LinearTerm& a, const LinearTerm& b) {
               return pool.Precedes(a.node, b.node);
             });
-  // Starts with a positive term if there is one, else with a positive constant:
-  // 5 - x.
+  // The expression starts with a positive term if there is one, otherwise with
+  // a positive constant, as in 5 - x.
   auto first =
       std::find_if(sum.terms.begin(), sum.terms.end(),
                    [](const LinearTerm& term) { return term.coefficient > 0; });
@@ -274,7 +275,7 @@ NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor) {
   if (divisor == 1) return x;
   const Node& node = pool[x];
   if (node.opcode ==
-      // rewrites (y floordiv a) floordiv b as y floordiv (a * b)
+      // This case rewrites (y floordiv a) floordiv b as y floordiv (a * b).
       Opcode::kFloorDivide) {
     const std::optional<int64_t> inner = pool.IntegerConstant(node.operands[1]);
     const std::optional<int64_t> product =
@@ -315,7 +316,7 @@ NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor) {
 NodeId BuildModulo(ExpressionPool& pool, NodeId x, int64_t divisor) {
   if (divisor == 1) return pool.Integer(0);
   const Node& node = pool[x];
-  // rewrites (y mod (k * c)) mod c as y mod c
+  // This case rewrites (y mod (k * c)) mod c as y mod c.
   if (node.opcode == Opcode::kModulo) {
     const std::optional<int64_t> inner = pool.IntegerConstant(node.operands[1]);
     if (inner && *inner > 0 && *inner % divisor == 0) {

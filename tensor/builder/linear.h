@@ -1,5 +1,5 @@
 // i64 sums as a list of terms: coefficient * node + ... + constant, and their
-// simplification. For the builder and the JIT.
+// simplification. The builder and the JIT use it.
 #ifndef EMBER_TENSOR_BUILDER_LINEAR_H_
 #define EMBER_TENSOR_BUILDER_LINEAR_H_
 
@@ -16,30 +16,32 @@ struct LinearTerm {
   int64_t coefficient;
 };
 
-// A sum of terms and a constant. Coefficients and constant are modulo 2^64, as
-// the arithmetic is.
+// A sum of terms and a constant. Coefficients and constant are modulo 2^64,
+// because the i64 arithmetic of a dispatch wraps.
 struct LinearSum {
-  std::vector<LinearTerm> terms;  // terms; no node twice, no zero coefficient
+  std::vector<LinearTerm> terms;  // The terms of the sum. No node occurs twice
+                                  // and no coefficient is 0.
   int64_t constant = 0;
 };
 
-// Splits sums, differences and products by constants into terms. nullopt for
-// sums that are too long. by_ranges: a node that has only one value according
-// to the pool is replaced by that constant.
+// Splits an expression of sums, differences and products by constants into its
+// terms. Returns nullopt if there are too many terms. If by_ranges, a node
+// whose range in the pool is a single value is replaced by that constant.
 std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node,
                                    bool by_ranges = true);
 void AddLinear(LinearSum& sum, const LinearSum& other, int64_t scale);
 
-// Returns the sum as an expression, in one canonical form; x floordiv c * c + x
-// mod c becomes x.
+// Returns the sum as an expression in a canonical form, in which x floordiv c *
+// c + x mod c has become x.
 NodeId BuildLinear(ExpressionPool& pool, LinearSum sum);
 
-// Returns the range of the exact (unwrapped) sum. It is full if the sum may not
-// fit; any other range therefore proves that the wrapped value equals the exact
-// one.
+// Returns the range of the exact sum, without wrapping. The range is full if
+// the sum might not fit 64 bits. So any other range proves that the wrapped sum
+// equals the exact one.
 Interval RangeOfLinear(const ExpressionPool& pool, const LinearSum& sum);
 
-// Return x floordiv divisor and x mod divisor, for a positive constant divisor.
+// BuildFloorDivide returns the simplified x floordiv divisor, and the function
+// after it x mod divisor. The divisor is a positive constant.
 NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor);
 NodeId BuildModulo(ExpressionPool& pool, NodeId x, int64_t divisor);
 

@@ -11,7 +11,7 @@
 namespace ember::tensor {
 namespace {
 
-// True for instructions whose result for floats is the same on every back end.
+// True for instructions whose result on floats is the same on every back end.
 bool IsExactForFloats(Opcode opcode) {
   switch (opcode) {
     case Opcode::kNegate:
@@ -51,8 +51,8 @@ bool IsCommutative(Opcode opcode, DType operand_type) {
     case Opcode::kNotEqual:
       return true;
     case Opcode::kMinimum:
-    // False for minimum and maximum of floats: for +0 and -0, and for two NaNs,
-    // the order of the operands decides.
+    // Minimum and maximum commute for integers only. For floats the order of
+    // the operands decides the result for +0 and -0, and for two NaNs.
     case Opcode::kMaximum:
     case Opcode::kAnd:
     case Opcode::kOr:
@@ -132,8 +132,9 @@ NodeId Simplifier::Make(Opcode opcode, DType type,
   return pool_.Intern(opcode, type, operands);
 }
 
-// True if the operands are to be swapped. Constants go to the right; other
-// integer operands get a fixed order. Float operands otherwise keep theirs.
+// True if the operands should be swapped to get a canonical form. Constants
+// become the right operand; other integer operands get a fixed order. Float
+// operands keep their order unless one is a constant.
 bool Simplifier::Swaps(Opcode opcode, DType type, NodeId a, NodeId b) const {
   if (!IsCommutative(opcode, type)) return false;
   if (pool_.IsConstant(a) || pool_.IsConstant(b)) return !pool_.IsConstant(b);
@@ -159,7 +160,8 @@ NodeId Simplifier::Conversion(Opcode opcode, DType type, NodeId a) {
   const Node& node = pool_[a];
   if (node.type == type) return a;
   if (node.opcode == opcode) {
-    // A cast to a wider type and back loses nothing.
+    // A cast to a wider type and back is removed, because it does not change
+    // the value.
     const NodeId inner = node.operands[0];
     const DType inner_type = pool_[inner].type;
     if (inner_type == type &&
@@ -188,7 +190,7 @@ NodeId Simplifier::FloatBinary(Opcode opcode, DType type, NodeId a, NodeId b) {
       if (is_one) return a;
       break;
     case Opcode::kAdd:
-      if (is_minus_zero) return a;  // x + -0 is x; adding +0 would change -0
+      if (is_minus_zero) return a;  // x + -0 is x, but adding +0 changes -0
       break;
     case Opcode::kSubtract:
       if (is_zero) return a;
@@ -210,8 +212,8 @@ NodeId Simplifier::Product(DType type, NodeId a, NodeId b) {
         return BuildLinear(pool_, product);
       }
     }
-    // A product with one keeps one factor 1, however often it is multiplied by
-    // itself.
+    // The constant factors of a product are multiplied together, so a product
+    // of constants 1 does not grow however often it is multiplied.
     const Node& node = pool_[a];
     if (node.opcode == Opcode::kMultiply &&
         pool_.IsConstant(node.operands[1])) {
@@ -223,7 +225,8 @@ NodeId Simplifier::Product(DType type, NodeId a, NodeId b) {
     }
     return Raw(Opcode::kMultiply, type, a, b);
   }
-  // Constants move out of products, so that sums see them as coefficients.
+  // A constant factor moves out of a nested product, so that the code for sums
+  // recognises it as a coefficient.
   for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)}) {
     const Node& node = pool_[x];
     if (node.opcode == Opcode::kMultiply &&
@@ -241,7 +244,9 @@ NodeId Simplifier::IntegerBinary(Opcode opcode, DType type, NodeId a,
   const std::optional<int64_t> constant = pool_.IntegerConstant(b);
   const Interval left = pool_[a].range, right = pool_[b].range;
   const bool ordered =
-      type != DType::kU64;  // ranges do not describe large u64 values
+      type != DType::kU64;  // Rules that compare ranges do not apply to u64,
+                            // whose large values the signed ranges cannot
+                            // represent.
   switch (opcode) {
     case Opcode::kAdd:
     case Opcode::kSubtract:
@@ -334,8 +339,9 @@ bool ProvablyInBounds(const ExpressionPool& pool, NodeId index, NodeId extent) {
   const Interval range = pool[index].range;
   if (range.low < 0) return false;
   if (range.high < pool[extent].range.low) return true;
-  // An axis runs over 0..extent - 1 for every value of the extent. Its operand
-  // is the extent.
+  // An index that is an axis is in bounds if the axis's extent is the buffer's
+  // extent: the axis has the values 0..extent - 1. The operand of an axis is
+  // its extent.
   const Node& node = pool[index];
   return node.opcode == Opcode::kAxis && !node.operands.empty() &&
          node.operands[0] == extent;

@@ -1,5 +1,5 @@
 // Makes expressions in their simplest form: folds constants and rewrites
-// integer index arithmetic. For the builder and the JIT.
+// integer index arithmetic. The builder and the JIT use it.
 //
 //   (x + 1) + 2                   ->  x + 3
 //   x * 0                         ->  0
@@ -21,15 +21,16 @@
 
 namespace ember::tensor {
 
-// True if 0 <= index < extent is proved. `extent` is an i64 node of the header.
+// True if it is proved that 0 <= index < extent. `extent` is an i64 node of the
+// header.
 bool ProvablyInBounds(const ExpressionPool& pool, NodeId index, NodeId extent);
 
 class Simplifier {
  public:
   explicit Simplifier(ExpressionPool& pool) : pool_(pool) {}
 
-  // Returns a node with the value of the instruction. Operands must have the
-  // types that the opcode requires.
+  // Returns a node with the value of the instruction, in simplified form.
+  // Operands must have the types that the opcode requires.
   NodeId Make(Opcode opcode, DType type, std::span<const NodeId> operands);
 
  private:

@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kMaxFactors = 16;
 constexpr Interval kIndexRange{-kMaxExtent, kMaxExtent};
 
-// A product: coefficient * factors, which are sorted and not constant.
+// A product of a coefficient and factors. The factors are sorted nodes that are
+// not constants.
 struct Monomial {
   int64_t coefficient = 1;
   std::vector<NodeId> factors;
@@ -22,7 +23,7 @@ struct Monomial {
   bool operator==(const Monomial&) const = default;
 };
 
-// a sum; a constant term has no factors
+// A sum of products. A constant term is a product without factors.
 using Polynomial = std::vector<Monomial>;
 
 bool Multiply(Monomial& product, int64_t coefficient) {
@@ -75,7 +76,8 @@ std::optional<Monomial> Quotient(const Monomial& a, const Monomial& b) {
   return quotient;
 }
 
-// Returns one more than the largest value of a factor that starts at 0.
+// Returns a limit that is one more than the largest value of the factor, whose
+// smallest value must be 0. Returns nullopt if none is known.
 std::optional<Monomial> LimitOf(const ExpressionPool& pool, NodeId factor) {
   const Node& node = pool[factor];
   if (node.opcode == Opcode::kAxis)
@@ -84,9 +86,10 @@ std::optional<Monomial> LimitOf(const ExpressionPool& pool, NodeId factor) {
   return Monomial{node.range.high + 1, {}};
 }
 
-// True if 0 <= sum < limit, read as digits: one term is axis * place with limit
-// = extent * place, and the others are below `place`. The extent is positive,
-// because otherwise the axis has no values.
+// True if 0 <= sum < limit is proved, by reading the sum as a number in mixed
+// radix: one term is axis * place, limit = extent * place, and the other terms
+// together are below `place`. The extent is positive, because otherwise the
+// axis has no values.
 bool IsBelow(const ExpressionPool& pool, const Polynomial& sum,
              const Monomial& limit) {
   if (sum.empty()) return limit.IsOne();
@@ -100,8 +103,8 @@ bool IsBelow(const ExpressionPool& pool, const Polynomial& sum,
         continue;
       Polynomial rest = sum;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-      // The rest is 0, which is below `place` if `place` is proved to be
-      // positive.
+      // Without other terms the rest is 0, which is below `place` if `place` is
+      // a positive constant.
       if (rest.empty() && place->factors.empty()) return true;
       if (IsBelow(pool, rest, *place)) return true;
     }
@@ -121,7 +124,7 @@ LinearSum ToLinear(ExpressionPool& pool, const Polynomial& sum) {
       const NodeId operands[] = {node, term.factors[i]};
       node = pool.Intern(Opcode::kMultiply, DType::kI64, operands);
     }
-    // A factor may itself be a sum.
+    // A factor may be a sum itself; the product is then expanded.
     if (const std::optional<LinearSum> inner = Linearize(pool, node)) {
       AddLinear(linear, *inner, term.coefficient);
     } else {
@@ -175,7 +178,8 @@ std::optional<QuotientAndRemainder> DivideSymbolically(ExpressionPool& pool,
       remainder.push_back(term);
     }
   }
-  // An empty remainder proves nothing: the divisor might be 0.
+  // An empty (zero) remainder does not prove that it is below the divisor,
+  // because the divisor might be 0.
   if (remainder.empty() || !IsBelow(pool, remainder, *limit))
     return std::nullopt;
   return QuotientAndRemainder{BuildLinear(pool, ToLinear(pool, quotient)),

@@ -6,9 +6,9 @@
 //   (i * (N * 64) + n * 64 + c) floordiv (N * 64)  ->  i
 //   (i * (N * 64) + n * 64 + c) mod (N * 64)       ->  n * 64 + c
 //
-// Works on sums of products of axes and extents, which are assumed to fit 64
-// bits: each factor is at most kMaxExtent, and executors refuse buffers and
-// stages of more than 2^62.
+// x and d must be sums of products of axes and extents. These products are
+// assumed to fit 64 bits: each factor is at most kMaxExtent, and executors
+// refuse buffers of more than 2^62 bytes and stages of more than 2^62 points.
 #ifndef EMBER_TENSOR_BUILDER_SYMBOLIC_DIVISION_H_
 #define EMBER_TENSOR_BUILDER_SYMBOLIC_DIVISION_H_
 
@@ -23,13 +23,14 @@ struct QuotientAndRemainder {
   NodeId remainder;
 };
 
-// Divides x by d symbolically. Returns nullopt if nothing can be proved.
+// Divides x by d symbolically. Returns nullopt if quotient and remainder cannot
+// be proved.
 std::optional<QuotientAndRemainder> DivideSymbolically(ExpressionPool& pool,
                                                        NodeId x,
                                                        NodeId divisor);
 
-// True if the value is a product of values whose size is bounded like an
-// extent's, so that it can be assumed not to wrap.
+// True if the value is a product of values that are at most as large as an
+// extent may be, so that the product can be assumed not to wrap.
 bool IsIndexLike(const ExpressionPool& pool, NodeId node);
 
 }  // namespace ember::tensor

@@ -13,8 +13,8 @@
 namespace ember::tensor {
 namespace {
 
-// Largest number of bytes of temporaries. Larger ones are refused before they
-// are allocated.
+// Largest number of bytes of a temporary. A larger one is refused before it is
+// allocated.
 constexpr int64_t kMaxTemporaryBytes = int64_t{1} << 36;
 
 class Evaluator {
@@ -95,9 +95,9 @@ class Evaluator {
     return OkStatus();
   }
 
-  // True if the interrupt stops the evaluation. Called before the given number
-  // of instructions is evaluated. The interrupt is read once for some thousands
-  // of them.
+  // True if the interrupt stops the evaluation. It is called before
+  // `instructions` instructions are evaluated, and it reads the interrupt only
+  // once in some thousands of instructions.
   bool IsStopped(uint32_t instructions) {
     constexpr uint32_t kAtOnce = 8192;
     steps_ += instructions + 1;
@@ -107,7 +107,8 @@ class Evaluator {
   }
 
   // Says when an instruction must be evaluated: for values at every point, for
-  // store indices once per spatial point, for fold results at every step.
+  // store indices once per spatial point, for fold results at every reduction
+  // step, for initial values of a fold once.
   enum class Part : uint8_t {
     kValues = 1,
     kStoreIndices = 2,
@@ -144,8 +145,8 @@ class Evaluator {
     }
   }
 
-  // Evaluates the instructions of one part. Called at least once at every
-  // point, even if there is nothing to reduce.
+  // Evaluates the instructions of one part. It is called at least once at every
+  // spatial point, even if there is nothing to reduce.
   Status Evaluate(const Stage& stage, Part part) {
     if (IsStopped(stage.end - stage.begin)) return options_.interrupt->status();
     for (Register reg = stage.begin; reg < stage.end; ++reg) {
@@ -185,8 +186,8 @@ class Evaluator {
 
   // --- memory ---
 
-  // Returns the position of an element, or -1 if an index is out of range;
-  // `outside` is then the number of that index.
+  // Returns the row-major position of an element in the buffer. If an index is
+  // out of range, returns -1 and sets `outside` to the number of that index.
   int64_t Position(uint32_t buffer, std::span<const Register> indices,
                    size_t& outside) const {
     int64_t position = 0;
@@ -314,14 +315,17 @@ class Evaluator {
   const Dispatch& dispatch_;
   const ConcreteHeader& header_;
   const EvaluateOptions options_;
-  uint32_t steps_ = 0;  // number of steps since the interrupt was last read
-  std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
-  std::vector<void*> memory_;                  // memory of each buffer
+  uint32_t steps_ = 0;  // number of instructions since the interrupt was last
+                        // read
+  std::vector<std::vector<int64_t>> extents_;  // for each buffer, its extents
+  std::vector<void*> memory_;                  // for each buffer, its memory
   std::vector<std::vector<uint8_t>> temporaries_;
-  std::vector<uint64_t> registers_;  // values of the registers as bits
-  // Point of the current stage, spatial axes first.
+  std::vector<uint64_t> registers_;  // values of all registers of the dispatch,
+                                     // as bits
+  // The current point of the stage, spatial axes first.
   std::vector<int64_t> point_;
-  // bit mask of the parts that each instruction of the current stage belongs to
+  // For each instruction of the current stage, a bit mask of the parts (Part)
+  // to which it belongs.
   std::vector<uint8_t> parts_;
   std::vector<uint64_t> accumulators_, elements_;
 };

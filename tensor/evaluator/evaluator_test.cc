@@ -85,8 +85,8 @@ dispatch @argmax(%x: f32[2, 4]) -> (%v: f32[2], %p: i64[2]) {
 }
 
 TEST(EvaluatorTest, FoldsRunInOrderAndMayCarryMoreThanTheyStore) {
-  // The fold is Welford's: mean and squared deviations, with a count that is
-  // not stored.
+  // The fold is Welford's algorithm: it computes the mean and the sum of
+  // squared deviations, with a count that is not stored.
   Floats x = {2, 4, 4, 4, 5, 5, 7, 9}, mean(1), m2(1);
   ASSERT_OK(RunText(R"(
 dispatch @welford(%x: f32[8]) -> (%mean: f32[], %m2: f32[]) {
@@ -184,7 +184,8 @@ dispatch @empty<N>(%x: f32[N]) -> (%s: f32[], %p: f32[], %l: f32[], %m: f32[], %
 }
 
 TEST(EvaluatorTest, AccumulationIsWiderThanNarrowTypes) {
-  // The sum is of 4096 ones in f16: an accumulator in f16 would stop at 2048.
+  // The sum is over 4096 ones in f16. An accumulator in f16 would never exceed
+  // 2048.
   std::vector<uint16_t> x(4096, ToFloat16(1.0f).bits), y(1);
   ASSERT_OK(
       RunText("dispatch @s(%x: f16[4096]) -> (%y: f16[]) { %y[] = sum(k < "

@@ -11,9 +11,9 @@
 namespace ember::tensor {
 namespace {
 
-// largest number of elements of one buffer
+// Largest number of elements of a buffer.
 constexpr int64_t kMaxElements = 4096;
-constexpr int64_t kMaxPoints = 20000;  // largest number of points of one stage
+constexpr int64_t kMaxPoints = 20000;  // Largest number of points of a stage.
 
 class Generator {
  public:
@@ -56,8 +56,8 @@ class Generator {
 
   int Below(int limit) { return choices_.Below(limit); }
 
-  // Returns a number near a power of two, where arithmetic wraps, or any
-  // number.
+  // Returns a number near a power of two, at which arithmetic may wrap, or
+  // sometimes any number.
   int64_t HugeNumber() {
     const auto power = static_cast<int64_t>(uint64_t{1} << (20 + Below(44)));
     const int64_t near = Below(5) - 2;
@@ -81,7 +81,8 @@ class Generator {
     }
   }
 
-  // Returns a header value together with its number.
+  // Returns an expression of the header that has the given value, so that the
+  // number is not visible as a constant.
   Scalar Extent(int64_t value) {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (choices_.Chance(2)) continue;
@@ -102,8 +103,8 @@ class Generator {
       if (count * shape.back() > most) shape.back() = 1;
       count *= shape.back();
     }
-    // Sometimes the buffer has no elements and its strides are as long as
-    // allowed.
+    // In some cases the buffer has no elements (one extent is 0), but its other
+    // extents and so its strides are huge.
     if (rank >= 2 && choices_.Chance(6)) {
       const size_t zero = static_cast<size_t>(Below(rank));
       for (size_t d = 0; d < shape.size(); ++d)
@@ -140,7 +141,8 @@ class Generator {
       points *= std::min<int64_t>(std::max<int64_t>(extent, 1), kMaxPoints);
       indices.push_back(axes_.back());
     }
-    // Rarely an index is out of range; executors may refuse that.
+    // In a few cases an index is out of range; executors may then refuse to
+    // run.
     if (choices_.Chance(40)) {
       Scalar& index = choices_.Chance(2) ? indices.front() : indices.back();
       index = index + stage_->Index(AnyNumber());
@@ -162,7 +164,8 @@ class Generator {
     }
     points_ = points;
     Scalar value = Value(target.type, 3);
-    // A sum of products is the pattern by which contractions are recognised.
+    // A sum of products is made often, because executors recognise contractions
+    // by this pattern.
     if (combiner == Combiner::kSum && choices_.Chance(2))
       value = value * Value(target.type, 2);
     stage_->Yield(value, target.number, indices, combiner);
@@ -175,7 +178,7 @@ class Generator {
     return choices_.Pick(axes_);
   }
 
-  // Makes i64 arithmetic over the axes.
+  // Makes a random i64 expression over the axes.
   Scalar Index(int depth) {
     if (depth == 0) return AxisOrConstant();
     const Scalar a = Index(depth - 1);
@@ -223,7 +226,8 @@ class Generator {
                        stage_->IntegerValue(Below(3), memory.type));
   }
 
-  // Makes a value small enough that sums of products are exact in every order.
+  // Reduces a value to few bits, so that sums of products are exact in every
+  // order.
   Scalar Small(Scalar a) {
     if (a.type() == DType::kBool) return a;
     Scalar small = Minimum(a, stage_->IntegerValue(8, a.type()));
@@ -232,7 +236,8 @@ class Generator {
     return small;
   }
 
-  // Makes values that are exact in every type and order.
+  // Makes a random value whose computation is exact in its type and in every
+  // order of accumulation.
   Scalar Value(DType type, int depth) {
     if (depth == 0 || choices_.Chance(3)) {
       const Scalar value =
@@ -252,15 +257,16 @@ class Generator {
     }
   }
 
-  // Puts a long chain, or a wide tree, in front of the last stage's value.
+  // Inserts a long chain, or a wide tree, of instructions before the value of
+  // the last stage.
   void Lengthen(Dispatch& dispatch) {
     if (!choices_.Chance(30)) return;
     Stage& stage = dispatch.stages.back();
     const Register value = stage.values[0];
     const DType type = dispatch.instructions[value].type;
     if (value < stage.begin || type == DType::kBool) return;
-    // The evaluator computes each instruction at every point, so long chains
-    // are rare.
+    // The evaluator computes each instruction at every point, so only a few
+    // cases get a very long chain.
     const int most = choices_.Chance(10) ? 40000 : 300;
     const int length = static_cast<int>(
         std::min<int64_t>(most, 2000000 / std::max<int64_t>(points_, 1)));
@@ -282,10 +288,10 @@ class Generator {
   DispatchBuilder builder_;
   HostileCase result_;
   std::vector<std::pair<std::string, int64_t>> parameters_;
-  std::vector<Scalar> scalars_;  // values of the parameters
+  std::vector<Scalar> scalars_;  // the parameters, as values of the dispatch
   std::vector<Memory> loadable_;
   StageBuilder* stage_ = nullptr;
-  int64_t points_ = 0;  // points of the stage so far
+  int64_t points_ = 0;  // number of points of the current stage
   std::vector<Scalar> axes_;
 };
 

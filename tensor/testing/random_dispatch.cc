@@ -27,7 +27,8 @@ class Generator : private RandomStageValues {
     room_ = Chance(8) ? options_.largest_elements
                       : std::min<int64_t>(options_.largest_elements, 4000);
     if (Chance(2)) MakeGrid();
-    // Most buffers have one type, so that results fit where operands are.
+    // In half of the cases with a grid most buffers have the same type, so that
+    // results can replace operands.
     if (grid_ && Chance(2)) usual_type_ = AnyType();
     const int inputs = 1 + Below(grid_ ? 4 : 3);
     for (int i = 0; i < inputs; ++i) {
@@ -131,7 +132,7 @@ class Generator : private RandomStageValues {
     return AddBuffer(kind, type, std::move(extents));
   }
 
-  // --- the grid ---
+  // --- the grid of extents that buffers and stages share ---
 
   void MakeGrid() {
     const int rank = 1 + Below(5);
@@ -156,8 +157,9 @@ class Generator : private RandomStageValues {
     return info;
   }
 
-  // Adds the stage's axes, by which those of the grid move: one for each axis
-  // of the grid, or one axis whose digits are several axes of the grid.
+  // Adds the stage's axes and computes from them the values of the grid's axes:
+  // the stage has one axis for each axis of the grid, or one axis from which
+  // several axes of the grid are computed by division and remainder.
   void AddGridAxes(const std::vector<int>& axes, bool reduce) {
     for (size_t first = 0; first < axes.size();) {
       size_t end = first + 1;
@@ -207,8 +209,8 @@ class Generator : private RandomStageValues {
   // Reduces over some of the grid's axes, and sometimes over windows along
   // others.
   void AddGridReduction(BufferKind kind) {
-    // Sometimes the stage repeats the same values along an axis that is not on
-    // the grid.
+    // In some stages all grid axes are spatial and the reduction runs along an
+    // axis outside of the grid, so that the same values are read repeatedly.
     const bool repeats = Chance(4);
     std::vector<int> spatial, reduced;
     for (int axis = 0; axis < grid_->rank(); ++axis)
@@ -287,7 +289,8 @@ class Generator : private RandomStageValues {
     const std::vector<Scalar> point = AxisScalars(target.extents.size());
     stage_->Yield(Value(target.type, options_.maximum_depth), target.number,
                   point);
-    if (Chance(3)) {  // adds a second result over the same axes
+    if (Chance(3)) {  // The stage sometimes stores a second result over the
+                      // same axes.
       const BufferInfo second = AddBuffer(kind, AnyType(), target.extents);
       stage_->YieldMore(Value(second.type, 2), second.number, point);
       loadable_.push_back(second);
@@ -295,8 +298,8 @@ class Generator : private RandomStageValues {
     loadable_.push_back(target);
   }
 
-  // Adds two stages that fill a buffer from both ends of its first dim, as
-  // concat does.
+  // Adds two stages that store the first and the second part of a buffer along
+  // its first dim, as the stages of a concatenation do.
   void AddRegions(BufferKind kind) {
     const Extent low = AnyExtent(20), high = AnyExtent(20),
                  inner = AnyExtent(30);
@@ -313,8 +316,8 @@ class Generator : private RandomStageValues {
     loadable_.push_back(target);
   }
 
-  // Adds a stage that fills a buffer with a constant, then updates at computed
-  // places.
+  // Adds a stage that fills a buffer with a constant, and a stage that then
+  // updates elements at computed indices (a scatter).
   void AddScatter(BufferKind kind) {
     const DType type = options_.exact ? AnyIntegerType() : AnyNumericType();
     const BufferInfo target = AddBuffer(kind, type, 1 + Below(3));
@@ -364,7 +367,8 @@ class Generator : private RandomStageValues {
   static bool Adds(Combiner combiner) {
     return combiner == Combiner::kSum || combiner == Combiner::kProduct;
   }
-  // Returns the wanted type if the combiner allows it.
+  // Returns the wanted type if the combiner can reduce it, else a type that it
+  // can.
   DType TypeToReduce(Combiner combiner, DType wanted) {
     if (!Adds(combiner)) return wanted;
     if (options_.exact && combiner == Combiner::kProduct)
@@ -375,13 +379,14 @@ class Generator : private RandomStageValues {
     const bool careful = Adds(combiner) && options_.exact && IsFloat(type);
     if (!careful) return Chance(3) ? Leaf(type) : Value(type, 3);
     Scalar value = SmallValue(type);
-    // Most products of 8-bit floats round, and executors may round differently.
+    // Products are left out for 8-bit floats: most of them are rounded, and
+    // executors may round differently.
     if (Chance(2) && DTypeByteSize(type) > 1) value = value * SmallValue(type);
     return value;
   }
 
-  // Adds a fold: the largest or smallest value with its index, or a sum with a
-  // count.
+  // Adds a fold that computes the largest or smallest value with its index, or
+  // a sum with a count.
   void AddFold(BufferKind kind) {
     const DType type = options_.exact ? AnyIntegerType() : AnyNumericType();
     const BufferInfo best = AddBuffer(kind, type, Below(3));
@@ -409,8 +414,8 @@ class Generator : private RandomStageValues {
     loadable_.push_back(best);
     loadable_.push_back(place);
   }
-  // Notes a buffer that a fold could have stored its index to. A later stage
-  // fills it.
+  // Records a buffer for the fold's index in the cases in which the fold does
+  // not store it. A later stage stores to the buffer instead.
   void AddUnstored(const BufferInfo& buffer) { unstored_.push_back(buffer); }
   void FinishUnstored() {
     for (const BufferInfo& buffer : unstored_) {

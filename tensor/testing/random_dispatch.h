@@ -30,20 +30,21 @@ namespace ember::tensor {
 
 struct RandomOptions {
   int maximum_stages = 5;
-  int maximum_depth = 4;  // largest depth of expressions
+  int maximum_depth = 4;  // largest depth of the random expressions
   // Approximate largest number of elements of a buffer; most cases stay below
   // 4000.
   int64_t largest_elements = 4000;
-  // True: only instructions that every executor must compute bit for bit: no
-  // transcendental functions, and float sums and products only where every
-  // order of accumulation is exact. False: results may differ by rounding, and
-  // by more where rounding is amplified (a cast to an integer, a comparison).
+  // True: the case has only instructions whose result is the same bit for bit
+  // on every executor. It has no transcendental functions, and float sums and
+  // products only where every order of accumulation is exact. False: results
+  // may differ by rounding, and by more where rounding is amplified (by a cast
+  // to an integer, or a comparison).
   bool exact = true;
-  // True: inputs of some cases have subnormal elements, which not every device
-  // keeps.
+  // True: inputs of some cases have subnormal elements. Not every device
+  // supports subnormal numbers.
   bool subnormals = false;
-  // True if the builder simplifies. The same seed gives the same computation
-  // either way.
+  // True if the builder simplifies. The value does not change what the case of
+  // a seed computes.
   bool simplify = true;
 };
 
@@ -52,20 +53,21 @@ struct RandomCase {
   Dispatch dispatch;
   std::vector<int64_t> parameters;
   // has_special_values: true if inputs contain infinite, NaN and large floats.
-  // The next field: true if they contain subnormal ones.
+  // has_subnormals: true if inputs contain subnormal floats.
   bool has_special_values = false;
   bool has_subnormals = false;
 
-  // Returns memory for inputs (random, the same each time) and outputs (zeros),
-  // in order.
+  // Returns memory for all inputs and outputs, in order. Inputs are random, but
+  // the same in each call; outputs are zeros.
   std::vector<std::vector<uint8_t>> MakeBuffers() const;
 };
 
 RandomCase MakeRandomCase(uint64_t seed, const RandomOptions& options);
 
-// Returns one line with both values where the outputs first differ; empty if
-// they are equal bit for bit, where all NaNs and both zeros count as equal.
-// With a tolerance: |a - b| <= absolute + relative * |a|.
+// Returns one line that names the first element in which the outputs differ,
+// with its two values. It is empty if the outputs are equal bit for bit; all
+// NaNs count as equal, and so do +0 and -0. With a tolerance, elements a and b
+// count as equal if |a - b| <= absolute + relative * |a|.
 std::string FirstDifference(const RandomCase& random_case,
                             const std::vector<std::vector<uint8_t>>& expected,
                             const std::vector<std::vector<uint8_t>>& actual,

@@ -50,8 +50,8 @@ TEST(RandomDispatchTest, EvaluatesWithoutErrorsAndDeterministically) {
   }
 }
 
-// In exact mode the accumulation type must not matter: executors may add in any
-// order.
+// In exact mode the accumulators' type must not change the results, because
+// executors may add in any order.
 TEST(RandomDispatchTest, ExactCasesDoNotDependOnAccumulation) {
   const SeedRange seeds = TestSeeds(150, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
@@ -100,8 +100,8 @@ TEST(RandomDispatchTest, CoversTheInstructionTable) {
   }
   for (int i = 0; i < kOpcodeCount; ++i) {
     const Opcode opcode = static_cast<Opcode>(i);
-    // These opcodes are not expected: the generator does not make them, and
-    // they have their own tests.
+    // These opcodes are not expected in the cases, because the generator does
+    // not make them. They have their own tests.
     if (opcode == Opcode::kBitcast || opcode == Opcode::kIsNan ||
         opcode == Opcode::kIsInfinite) {
       continue;

@@ -40,18 +40,18 @@ GridShape RandomGrid::OperandShape() {
     if (is_whole || choices_.Chance(2)) {
       dim.axes.push_back(axis);
       if (!is_plain_ && choices_.Chance(8))
-        dim.slack =
-            choices_.Chance(4)
-                // makes a dim of a single element, which is mostly padding
-                ? 1 - extent(axis).value
-                : std::max<int64_t>(choices_.Below(6) - 2,
-                                    1 - extent(axis).value);
+        dim.slack = choices_.Chance(4)
+                        // The dim gets a single element, so that reading it
+                        // along the axis gives mostly padding.
+                        ? 1 - extent(axis).value
+                        : std::max<int64_t>(choices_.Below(6) - 2,
+                                            1 - extent(axis).value);
     } else if (!is_plain_ && choices_.Chance(3)) {
       continue;
     }
     shape.dims.push_back(std::move(dim));
   }
-  // Leading dims of extent 1 are often left out.
+  // Leading dims of extent 1 are removed in many cases, as in broadcasting.
   while (!shape.dims.empty() && shape.dims.front().axes.empty() &&
          choices_.Chance(2)) {
     shape.dims.erase(shape.dims.begin());
@@ -103,8 +103,8 @@ Scalar RandomGrid::FlatIndex(const GridDim& dim, const GridPoint& point,
 bool RandomGrid::Move(const GridDim& dim, const GridPoint& point,
                       StageBuilder& stage, Scalar& index) {
   const int axis = dim.axes.back();
-  // Smallest and largest distance by which the index reaches beyond the points
-  // of the axes.
+  // low and high: how far the index may be below the first, and above the last,
+  // point of the dim's axes.
   int64_t low = 0, high = 0;
   if (const auto& window = point.windows[static_cast<size_t>(axis)];
       window && dim.axes.size() == 1 && !choices_.Chance(4)) {
@@ -114,8 +114,8 @@ bool RandomGrid::Move(const GridDim& dim, const GridPoint& point,
   }
   const bool is_moved = high > 0 || dim.slack != 0 || choices_.Chance(8);
   if (is_moved) {
-    // Shifts the index down by the part of a window that hangs over, or by any
-    // number.
+    // The index is shifted down by half of the window's length, as with
+    // symmetric padding, or by a small random number.
     const int64_t shift = choices_.Chance(2) ? high / 2 : choices_.Below(7) - 3;
     index = index - shift;
     low -= shift;

@@ -1,5 +1,6 @@
-// Gives random dispatches the operands, results and axes that fused models
-// have: all over one grid of extents, so that indices move together.
+// Gives random dispatches operands, results and axes as fused models have them:
+// their shapes come from one grid of extents, so that stages read many buffers
+// at related indices.
 //
 //   RandomGrid grid(choices, {N, 4, 5}, /*is_plain=*/false);
 //   GridShape shape = grid.OperandShape();        // such as [N, 1, 5], [N, 20]
@@ -9,8 +10,8 @@
 //
 // A dim of an operand is an axis of the grid, several of them merged, one of
 // extent 1 that is read at 0 (broadcast), or one longer or shorter than the
-// axis, which is read as a slice or with padding. Extents may be open. Internal
-// to MakeRandomCase.
+// axis, which is read as a slice or with padding. Extents may depend on
+// parameters. Internal to MakeRandomCase.
 #ifndef EMBER_TENSOR_TESTING_RANDOM_GRID_H_
 #define EMBER_TENSOR_TESTING_RANDOM_GRID_H_
 
@@ -24,23 +25,27 @@
 
 namespace ember::tensor {
 
-// An extent, as the builder knows it and as the number that it will be.
+// An extent of a dim: its value in the dispatch that is being built, and the
+// number that it has for the case's parameters.
 struct Extent {
   Scalar scalar;
   int64_t value = 0;
 };
 
 struct GridDim {
-  // axes of the grid in this dim, slowest first; none: extent 1
+  // The grid's axes that are merged into this dim, slowest first. Without axes
+  // the dim has the extent 1.
   std::vector<int> axes;
-  int64_t slack = 0;  // number of elements beyond the points of the axes
+  int64_t slack = 0;  // Number by which the dim's extent exceeds the number of
+                      // points of its axes; negative if the dim is shorter.
 };
 
 struct GridShape {
   std::vector<GridDim> dims;
 };
 
-// A point of the grid: a value per axis, and the windows that move along axes.
+// The values of the grid's axes at a point of a stage. An axis may also have a
+// window: a reduction axis that is added to its value.
 struct GridPoint {
   std::vector<Scalar> values;
   std::vector<std::optional<Extent>> windows;
@@ -53,8 +58,9 @@ struct GridIndices {
 
 class RandomGrid {
  public:
-  // Makes a grid. is_plain: no operand is transposed, merged, longer or
-  // shorter. The choices must outlive the grid. No extent is 0.
+  // Makes a grid with these extents, of which none is 0. If is_plain, no
+  // operand is transposed, merged, or longer or shorter than its axes.
+  // `choices` must outlive the grid.
   RandomGrid(RandomChoices& choices, std::vector<Extent> extents, bool is_plain)
       : choices_(choices), extents_(std::move(extents)), is_plain_(is_plain) {}
 
@@ -65,7 +71,8 @@ class RandomGrid {
   bool is_plain() const { return is_plain_; }
 
   GridShape OperandShape();
-  // Returns the shape of a result with an element for each point of the axes.
+  // Returns the shape of a result that has one element for each point of these
+  // axes.
   GridShape ResultShape(const std::vector<int>& axes);
   std::vector<Extent> ExtentsOf(const GridShape& shape,
                                 DispatchBuilder& builder) const;
@@ -81,8 +88,8 @@ class RandomGrid {
   int64_t SizeOf(const GridDim& dim) const;
   void Merge(GridShape& shape);
   void Shuffle(GridShape& shape);
-  // Shifts the index, reverses it or adds a window to it. True if the index may
-  // be out of range then.
+  // Changes the index at random: shifts it, reverses it or adds a window to it.
+  // Returns true if the index may then be out of range.
   bool Move(const GridDim& dim, const GridPoint& point, StageBuilder& stage,
             Scalar& index);
 

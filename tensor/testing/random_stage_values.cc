@@ -22,7 +22,9 @@ Scalar RandomStageValues::RoughIndex() {
     if (Chance(6)) axis = Modulo(axis, 1 + Below(5));
     if (Chance(10)) axis = FloorDivide(axis, Pick(parameters_).scalar);
     if (Chance(10)) axis = Modulo(axis, Pick(parameters_).scalar);
-    if (Chance(8)) {  // uses the axis again, or nearly
+    if (Chance(8)) {  // This case adds (axis floordiv d) * d + axis mod d,
+                      // which is the axis again, or a similar expression with
+                      // another factor.
       const int divisor = 1 + Below(4);
       axis = FloorDivide(axis, divisor) * (Chance(2) ? divisor : Below(4)) +
              Modulo(axis, divisor);
@@ -89,7 +91,8 @@ Scalar RandomStageValues::LoadOf(const BufferInfo& source) {
   if (HasNoElements(source) || Chance(5)) {
     for (size_t i = 0; i < source.extents.size(); ++i)
       indices.push_back(RoughIndex());
-    // A buffer of rank 0 has nothing outside of it.
+    // The pad of a buffer of rank 0 has no indices and so is never out of
+    // range.
     return stage_->Pad(source.number, indices, PadValue(source.type));
   }
   for (const Extent& extent : source.extents)

@@ -20,10 +20,11 @@ struct BufferInfo {
   DType type = DType::kF32;
   std::vector<Extent> extents;
   bool small_values =
-      // True if the buffer holds integers of at most 4 bits: sums of them are
-      // exact.
+      // True if the buffer's elements are integers of at most 4 bits, so that
+      // sums of them are exact.
       false;
-  // the buffer's shape, if it is over the case's grid
+  // The buffer's shape in terms of the case's grid, if it was made from the
+  // grid.
   std::optional<GridShape> shape;
 };
 
@@ -35,21 +36,24 @@ class RandomStageValues : protected RandomChoices {
         builder_("random_" + std::to_string(seed), options.simplify) {}
 
   Scalar Constant(DType type);
-  // Returns an index expression somewhere around 0..extent, from axes and
-  // constants.
+  // Returns a random index expression made of axes and constants. Its values
+  // are about 0..extent, but may be out of range.
   Scalar RoughIndex();
-  // Returns an index that is in 0..extent - 1 for sure; the extent is not 0.
+  // Returns a random index expression that is surely in 0..extent - 1. The
+  // extent is not 0.
   Scalar IndexWithin(const Extent& extent);
-  // Returns an element of an integer buffer, loaded at a simple place, as an
-  // index.
+  // Returns an element loaded from a random integer buffer, as an index for a
+  // gather. Returns nullopt if the chosen buffer has no integers or no
+  // elements.
   std::optional<Scalar> GatheredIndex();
   static bool HasNoElements(const BufferInfo& buffer);
   Scalar LoadOf(const BufferInfo& source);
-  // Returns a default for a pad: zero, a constant, a value that is known when
-  // the dispatch runs, or one that differs from point to point.
+  // Returns the default value for a pad: zero, a constant, a value that is
+  // known only when the dispatch runs, or a value that differs from point to
+  // point.
   Scalar PadValue(DType type);
-  // Returns a float that is an integer of few bits, so that sums of products
-  // are exact.
+  // Returns a value of a float type that is an integer of few bits, so that
+  // sums of products of such values are exact.
   Scalar SmallValue(DType type);
   Scalar Leaf(DType type);
   Scalar Condition(int depth);
@@ -62,10 +66,11 @@ class RandomStageValues : protected RandomChoices {
   std::vector<Extent> parameters_;
   std::vector<BufferInfo> loadable_;
   StageBuilder* stage_ = nullptr;
-  std::vector<Extent> axes_;  // axes of the stage
+  std::vector<Extent> axes_;  // axes of the current stage
   std::optional<RandomGrid> grid_;
   bool special_inputs_ = false;
-  // True if the stage is on the grid. The next field is then its point there.
+  // is_on_grid_: true if the current stage's axes come from the grid; point_
+  // then holds the values of the grid's axes in this stage.
   bool is_on_grid_ = false;
   GridPoint point_;
 

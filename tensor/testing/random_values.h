@@ -32,22 +32,24 @@ class RandomChoices {
 };
 
 // True for instructions that every executor computes exactly: all but
-// transcendental functions and powers of floats. Operands and result have the
-// given type.
+// transcendental functions and powers of floats. `type` is the type of the
+// operands and the result.
 bool IsExact(Opcode opcode, DType type);
 
 // Returns elements that are integers of 4 bits, so that sums of them are exact.
 std::vector<uint8_t> RandomElements(std::mt19937_64& random, DType type,
                                     int64_t count);
 
-// Replaces some elements of a float type by infinities, NaN, zero of either
-// sign and very large values, and by subnormal ones.
+// Replaces some elements of a float type by infinities, NaN, zeros of either
+// sign and very large values. If with_subnormals, it also uses subnormal
+// values.
 void AddSpecialValues(std::mt19937_64& random, DType type, bool with_subnormals,
                       std::vector<uint8_t>& elements);
 
 // Returns a text such as "element 3: expected 1, found 2" for the first element
-// that differs; empty if all are equal bit for bit, where all NaNs and both
-// zeros count as equal. With a tolerance: |a - b| <= absolute + relative * |a|.
+// that differs. It is empty if all elements are equal bit for bit; all NaNs
+// count as equal, and so do +0 and -0. With a tolerance, elements a and b count
+// as equal if |a - b| <= absolute + relative * |a|.
 std::string FirstDifferentElement(DType type,
                                   const std::vector<uint8_t>& expected,
                                   const std::vector<uint8_t>& actual,

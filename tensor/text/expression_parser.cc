@@ -8,8 +8,8 @@
 namespace ember::tensor {
 namespace {
 
-// Largest depth of an expression. It limits the stack that a text from outside
-// can make the parser use.
+// Largest depth of an expression. The limit bounds the stack that the parser
+// uses for a text from outside.
 constexpr int kMaxDepth = 400;
 
 std::optional<Opcode> FindInfix(const Token& token) {
@@ -23,8 +23,8 @@ std::optional<Opcode> FindInfix(const Token& token) {
   return std::nullopt;
 }
 
-// Finds the instruction that a call names. Constants, axes and loads have their
-// own forms and are not found.
+// Finds the instruction whose name is written before its operands, as in
+// exp(x). Constants, axes and loads have their own syntax and are not found.
 std::optional<Opcode> FindPrefix(std::string_view name) {
   for (int i = 0; i < kOpcodeCount; ++i) {
     const Opcode opcode = static_cast<Opcode>(i);
@@ -65,7 +65,8 @@ StatusOr<std::vector<Expression>> ExpressionParser::ParseIndices() {
 }
 
 // Parses infix operations of at least this precedence (precedence climbing).
-// All infix instructions associate to the left, comparisons not at all.
+// All infix instructions associate to the left, except comparisons, which do
+// not associate.
 StatusOr<Expression> ExpressionParser::ParseInfix(int precedence) {
   ++nesting_;
   EMBER_ASSIGN_OR_RETURN(Expression left, ParsePrimary());
@@ -153,7 +154,7 @@ StatusOr<Expression> ExpressionParser::ParseBits(const Token& name) {
   return literal;
 }
 
-// Parses the type of a literal, such as ":f16", or nothing.
+// Parses an optional type behind a literal, such as ":f16".
 Status ExpressionParser::ParseLiteralType(Expression& literal) {
   if (lexer_.Accept(":")) {
     EMBER_ASSIGN_OR_RETURN(const Token type,

@@ -23,17 +23,21 @@ struct Expression {
   enum Kind : uint8_t {
     kNumber,
     kWord,         // one of the words inf, nan, true, false
-    kBits,         // bits(0x...); `number` holds the bits
-    kName,         // the name of an axis or parameter
-    kSigil,        // a name such as %t0: a let, an accumulator or an element
+    kBits,         // a constant written as bits(0x...); `number` holds the bits
+    kName,         // kName: an axis or parameter, by its name
+    kSigil,        // kSigil: a let, accumulator or element, by a name such as
+                   // %t0
     kLoad,         // a load; its operands are the indices
     kPad,          // a pad; its operands are the load and the default
-    kInstruction,  // any other instruction; `type` is the target of casts
+    kInstruction,  // kInstruction: any other instruction; `type` is the target
+                   // type of a cast
   };
   Kind kind = kNumber;
   Token token;
-  bool negative = false;      // sign of a kNumber or kWord
-  std::optional<DType> type;  // type that is written behind a literal
+  bool negative = false;      // true if a minus sign is before a kNumber or
+                              // kWord
+  std::optional<DType> type;  // type written behind a literal, if there is one,
+                              // as in 1:f16
   uint64_t number = 0;
   Opcode opcode = Opcode::kConstant;
   // True for a kInstruction that is written as raw(...); see Draft::allows_raw.
@@ -50,11 +54,12 @@ class ExpressionParser {
  public:
   explicit ExpressionParser(Lexer& lexer) : lexer_(lexer) {}
 
-  // Parse reads a whole expression. ParseSum reads one without comparisons at
-  // the top (as N + 1 in `i < N + 1`).
+  // Parse reads a whole expression. ParseSum reads an expression without a
+  // comparison at its top level, because in `i < N + 1` the '<' must not become
+  // part of it.
   StatusOr<Expression> Parse() { return ParseInfix(0); }
   StatusOr<Expression> ParseSum();
-  // Parses '[' expressions ']'.
+  // Parses a list of index expressions in brackets: '[' expression ',' ... ']'.
   StatusOr<std::vector<Expression>> ParseIndices();
 
  private:
@@ -72,18 +77,19 @@ class ExpressionParser {
   int nesting_ = 0;
 };
 
-// The meaning of names at the place of an expression.
+// Maps the names that an expression may use to nodes.
 struct NameScope {
-  // nodes of axes and parameters
+  // nodes of the axes and parameters, by name
   std::map<std::string, NodeId, std::less<>> names;
   std::map<std::string, NodeId, std::less<>>
       sigils;  // nodes of lets, accumulators and elements, by name without '%'
-  int scope = 0;  // scope of new nodes in the pool; 0 in the header
+  int scope = 0;  // scope in which new nodes are made in the pool; 0 for the
+                  // header
 };
 
-// Makes the expression's node. A literal gets the type `expected`, or i64, or
-// f32 if it is written as a float. The result may be of another type than
-// expected; see ResolveAs.
+// Makes the expression's node. A literal without a type gets the type
+// `expected`; if that is nullopt, f32 if it is written as a float, else i64.
+// The type of the result may differ from `expected`; ResolveAs checks it.
 StatusOr<NodeId> Resolve(const Expression& expression,
                          std::optional<DType> expected, const NameScope& names,
                          Draft& draft);
@@ -92,7 +98,8 @@ StatusOr<NodeId> Resolve(const Expression& expression,
 StatusOr<NodeId> ResolveAs(const Expression& expression, DType type,
                            const NameScope& names, Draft& draft);
 
-// Returns the number of the buffer that a sigil token names.
+// Returns the number of the buffer with the name of a sigil token such as %x.
+// It is an error if there is none.
 StatusOr<uint32_t> FindBuffer(const Token& token, const Draft& draft);
 
 }  // namespace ember::tensor

@@ -9,8 +9,9 @@ namespace ember::tensor {
 namespace {
 
 constexpr uint32_t kMaxSize = 1u << 20;
-// Largest depth of a printed expression. Deeper ones are cut by a name, so that
-// neither printing nor parsing runs out of stack, and lines stay readable.
+// Largest depth of a printed expression. A subexpression at this depth gets a
+// name, so that neither printing nor parsing runs out of stack, and lines stay
+// readable.
 constexpr uint32_t kMaxDepth = 24;
 
 bool IsLeaf(Opcode opcode) {
@@ -37,7 +38,8 @@ std::vector<uint32_t> ExpressionPrinter::ChooseNames(
       const bool has_name = names_.contains(operand);
       const auto inlined = sizes.find(operand);
       const bool is_leaf = has_name || inlined == sizes.end();
-      // An index that is an axis or a constant does not make a load larger.
+      // An index that is a plain axis, constant or named value does not count
+      // in the size of a load.
       const uint32_t leaf = loads ? 0 : 1;
       size = std::min(kMaxSize, size + (is_leaf ? leaf : inlined->second));
       if (has_name) continue;
@@ -125,8 +127,8 @@ void ExpressionPrinter::PrintHeader(std::span<const std::string> parameters,
   printer_.Print(">");
 }
 
-// Returns the types that literals among two operands of one type will get: one
-// takes the other's.
+// Returns the types that literals among two operands of one type get in the
+// parser: a literal takes the type of the other operand.
 ExpressionPrinter::PairTypes ExpressionPrinter::TypesOfPair(
     uint32_t a, uint32_t b, std::optional<DType> expected) const {
   const DType type = source_.TypeOf(a);
@@ -215,7 +217,8 @@ void ExpressionPrinter::PrintConstant(const PrintedValue& value,
                                       std::optional<DType> expected) {
   printer_.Print(FormatLiteral(value.immediate, value.type));
   if (value.type == DType::kBool) return;
-  // Without context an integer is i64 and what looks like a float is f32.
+  // Without context, the parser gives an integer literal the type i64 and a
+  // literal that looks like a float the type f32.
   const DType plain = IsFloat(value.type) ? DType::kF32 : DType::kI64;
   if (value.type == expected.value_or(plain)) return;
   printer_.Print(":", DTypeName(value.type));

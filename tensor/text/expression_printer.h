@@ -1,9 +1,9 @@
 // Prints scalar expressions for the text forms of dispatches and loop nests. It
 // is the inverse of tensor/text/expression_parser.h. Internal to text forms.
 //
-// Values have numbers, such as registers or nodes; a source describes each
-// value. Values that are used more than once, or are deep, get names, so that
-// the text stays small and readable:
+// Each value has a number, such as its register or node; a source object
+// describes the value with a given number. Values that are used more than once,
+// or are deep, get names, so that the text stays small and readable:
 //
 //   ExpressionPrinter expressions(source, printer);
 //   for (uint32_t value : expressions.ChooseNames(order, uses, 3, "t", next)) {
@@ -36,9 +36,10 @@ struct PrintedValue {
   DType type = DType::kI64;
   uint64_t immediate = 0;
   uint32_t buffer = 0;  // number of the buffer of a Load or Pad
-  bool is_raw = false;  // true: printed as raw(...), see expression_parser.h
-  // Operands. Load: the indices; Pad: the indices, then the default; Axis:
-  // none.
+  bool is_raw = false;  // True if the value is printed as raw(...); see
+                        // tensor/text/expression_parser.h.
+  // Operands of the value. A Load has its indices, a Pad its indices and then
+  // the default value, an Axis none.
   std::vector<uint32_t> operands;
 };
 
@@ -58,10 +59,11 @@ class ExpressionPrinter {
   ExpressionPrinter(const ExpressionSource& source, Printer& printer)
       : source_(source), printer_(printer) {}
 
-  // Gives names (%t0, %t1 and so on) to those of `values` (operands before
-  // users) that are used more than once and larger than inline_size
-  // instructions, or too deep for one line. `next` is the next number and is
-  // increased. Returns the named values in order.
+  // Gives names (%t0, %t1 and so on) to some of `values`, in which operands
+  // come before their users: to those that are used more than once and have
+  // more than inline_size instructions, and to those that are too deeply nested
+  // for one line. `next` is the number of the first new name and is increased.
+  // Returns the values that got names, in order.
   std::vector<uint32_t> ChooseNames(
       std::span<const uint32_t> values,
       const std::function<uint32_t(uint32_t)>& uses, uint32_t inline_size,
@@ -74,15 +76,16 @@ class ExpressionPrinter {
   // parser will give to a literal without a written type.
   void PrintValue(uint32_t value, std::optional<DType> expected,
                   int precedence = 0);
-  // Prints the value itself, even if it has a name.
+  // Prints the value's expression, even if the value has a name.
   void PrintDefinition(uint32_t value,
                        std::optional<DType> expected = std::nullopt,
                        int precedence = 0);
-  // Prints indices, such as "[i, j]".
+  // Prints indices in brackets, such as "[i, j]".
   void PrintIndices(std::span<const uint32_t> indices);
-  // Prints an element, such as "%y[i, j]".
+  // Prints an element of a buffer, such as "%y[i, j]".
   void PrintElement(uint32_t buffer, std::span<const uint32_t> indices);
-  // Prints a header, such as "<N, M, %h0 = N * M>", or nothing.
+  // Prints a header such as "<N, M, %h0 = N * M>". Prints nothing if there are
+  // no parameters and no named values.
   void PrintHeader(std::span<const std::string> parameters,
                    std::span<const uint32_t> named);
 

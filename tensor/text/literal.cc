@@ -20,7 +20,8 @@ std::string Shortest(T value) {
   return std::string(buffer, result.ptr);
 }
 
-// Returns the fewest digits that round to these bits of a narrow type.
+// Returns the decimal text with the fewest digits that rounds to these bits of
+// a narrow float type.
 std::string ShortestNarrow(double value, uint64_t bits, DType type) {
   char buffer[64];
   std::string text;
@@ -106,7 +107,8 @@ std::optional<uint64_t> NumberBits(std::string_view text, bool is_float_token,
   if (!IsFloat(type)) {
     return is_float_token ? std::nullopt : IntegerBits(text, negative, type);
   }
-  // reads f32 directly, because a conversion through double would round twice
+  // The text is read directly as f32, because a conversion through double would
+  // round twice.
   if (type == DType::kF32) {
     const std::optional<float> value = ParseFloat<float>(text);
     if (!value || std::isinf(*value)) return std::nullopt;

@@ -14,8 +14,8 @@
 namespace ember::tensor {
 namespace {
 
-// True for a name such as %a0 or %e3, which is a fold value in stages with a
-// fold.
+// True for a name such as %a0 or %e3. In a stage with a fold it means an
+// accumulator or an element.
 bool LooksLikeFoldValue(std::string_view name) {
   return name.size() > 1 && (name[0] == 'a' || name[0] == 'e') &&
          name.find_first_not_of("0123456789", 1) == std::string_view::npos;
@@ -31,8 +31,8 @@ class DispatchParser {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
     while (!lexer_.Accept("}")) EMBER_RETURN_IF_ERROR(ParseStatement());
     Dispatch dispatch = Assemble(draft_);
-    // The verifier finds errors that the grammar cannot see, such as a load
-    // before any store.
+    // The verifier finds errors that the parser does not detect, such as a load
+    // from a temporary before any store to it.
     if (const Status status = Verify(dispatch); !status.ok()) {
       return ErrorAt(start, status.message());
     }
@@ -112,7 +112,7 @@ class DispatchParser {
     }
   }
 
-  // Parses a combiner with its axes, such as sum(k < K), or nothing.
+  // Parses an optional combiner with its axes, such as sum(k < K).
   Status ParseCombiner() {
     const Token token = lexer_.Peek();
     for (int i = 1; i < static_cast<int>(std::size(kCombinerNames)); ++i) {
@@ -128,8 +128,8 @@ class DispatchParser {
     return OkStatus();
   }
 
-  // Parses a stage such as %y[i, j] = ..., in which the indices declare the
-  // axes, over the whole buffer.
+  // Parses a stage such as %y[i, j] = ..., whose indices declare its axes and
+  // which stores the whole buffer.
   Status ParseIdentityStore() {
     const Token target = lexer_.Peek();
     lexer_.Next();
@@ -150,15 +150,16 @@ class DispatchParser {
     return ParseStoreRest(std::move(store), /*whole_stage=*/true);
   }
 
-  // Parses a store: %y[indices] = value.
+  // Parses a store: %y[indices] = value. whole_stage: the store is the only
+  // part of the stage.
   Status ParseStore(bool whole_stage) {
     EMBER_ASSIGN_OR_RETURN(DraftStore store,
                            tensor::ParseStore(lexer_, names_, draft_));
     return ParseStoreRest(std::move(store), whole_stage);
   }
 
-  // Reads the update sign and the value. A store that is the whole stage may
-  // have its combiner here.
+  // Parses the update sign and the value of a store. If the store is the whole
+  // stage, a combiner may precede the value.
   Status ParseStoreRest(DraftStore store, bool whole_stage) {
     EMBER_ASSIGN_OR_RETURN(store.update, ParseUpdate(lexer_));
     if (whole_stage) EMBER_RETURN_IF_ERROR(ParseCombiner());
@@ -266,7 +267,7 @@ class DispatchParser {
   ExpressionParser expressions_;
   Draft draft_;
   NameScope header_;
-  NameScope names_;  // names of the stage that is being read
+  NameScope names_;  // names that are visible in the stage that is being parsed
 };
 
 }  // namespace

@@ -13,9 +13,9 @@
 namespace ember::tensor {
 namespace {
 
-// Largest number of instructions of an expression that is printed again at each
-// use. A value with a larger expression that is used more than once gets a
-// name.
+// Largest number of instructions of an expression that is printed in full at
+// each of its uses. A value that is used more than once and has a larger
+// expression gets a name.
 constexpr uint32_t kInlineStageSize = 3;
 constexpr uint32_t kInlineHeaderSize = 7;
 
@@ -80,7 +80,7 @@ class DispatchPrinter : private ExpressionSource {
     return dispatch_.buffers[buffer].name;
   }
 
-  // --- choice of the values that get names ---
+  // --- choice of the values that get names in the text ---
 
   void CountUses() {
     for (const Instruction& instruction : dispatch_.instructions) {
@@ -102,8 +102,8 @@ class DispatchPrinter : private ExpressionSource {
     for (Register reg : registers) ++uses_[reg];
   }
 
-  // Names the values of [begin, end) that will be printed on their own lines:
-  // %t0, %t1, ...
+  // Chooses the values in [begin, end) that get a name (%t0, %t1, ...) and a
+  // line of their own.
   std::vector<uint32_t> ChooseNames(uint32_t begin, uint32_t end,
                                     uint32_t inline_size,
                                     std::string_view prefix) {
@@ -163,8 +163,8 @@ class DispatchPrinter : private ExpressionSource {
     stage_ = nullptr;
   }
 
-  // True if the stage stores element [i, j, ...] of the whole buffer for axes
-  // i, j, ... in order.
+  // True if the axes i, j, ... of the stage, in order, are the indices of its
+  // store and cover the whole buffer.
   bool IsIdentity(const Stage& stage) const {
     const Store& store = stage.stores[0];
     const Buffer& buffer = dispatch_.buffers[store.buffer];
@@ -224,7 +224,8 @@ class DispatchPrinter : private ExpressionSource {
           printer_.EndLine();
         }
       };
-      // Lets that depend on fold values come after the elements are declared.
+      // Lets that do not depend on fold values are printed first. The others
+      // are printed after the elements are declared.
       print_lets(false);
       if (stage.combiner == Combiner::kFold) {
         PrintElements(stage);
@@ -237,7 +238,7 @@ class DispatchPrinter : private ExpressionSource {
     printer_.Line("}");
   }
 
-  // Returns which values of the stage depend on fold values.
+  // Returns for each value of the stage true if it depends on fold values.
   std::vector<bool> OfFold(const Stage& stage) const {
     std::vector<bool> of_fold(stage.end - stage.begin, false);
     for (uint32_t i = stage.begin; i < stage.end; ++i) {

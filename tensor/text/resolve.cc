@@ -132,8 +132,8 @@ class Resolver {
     return draft_.pool.Intern(call.opcode, type, {&operand, 1}, call.is_raw);
   }
 
-  // Resolves two operands of one type: a literal takes the type of the other
-  // one.
+  // Makes the nodes of two operands that must have one type: a literal takes
+  // the type of the other operand.
   StatusOr<std::pair<NodeId, NodeId>> Pair(const Expression& a,
                                            const Expression& b,
                                            std::optional<DType> expected) {

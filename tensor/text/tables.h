@@ -8,14 +8,14 @@
 
 namespace ember::tensor {
 
-// Names of each Combiner and Update in the text form. They are not "min" and
-// "max", which are instructions.
+// Names of each Combiner and each Update in the text form. The names "min" and
+// "max" are not used, because they are instructions.
 inline constexpr std::string_view kCombinerNames[] = {
     "none", "sum", "prod", "minimum", "maximum", "fold"};
 inline constexpr std::string_view kUpdateNames[] = {"=",
                                                     "+=", "*=", "min=", "max="};
 
-// Precedence of infix instructions; a larger number binds tighter.
+// Precedences of infix instructions: one with a larger number binds tighter.
 inline constexpr int kComparePrecedence = 1;
 inline constexpr int kSumPrecedence = 2;
 inline constexpr int kProductPrecedence = 3;

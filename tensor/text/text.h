@@ -4,12 +4,13 @@
 //   // *same == dispatch, if that was canonical.
 //   StatusOr<Dispatch> same = Parse(text);
 //
-// A canonical dispatch was made by DispatchBuilder::Finish or by Parse. Any
-// verified dispatch prints and parses back to its canonical form, which
-// computes the same.
+// A dispatch is canonical if DispatchBuilder::Finish or Parse made it. If any
+// verified dispatch is printed and parsed, the result is its canonical form,
+// which computes the same.
 //
-// Parse errors are one line, "line:column: expected ..., found ...". The result
-// is verified. Parse takes untrusted text; Print requires a verified dispatch.
+// Parse errors are one line, "line:column: expected ..., found ...". Parse
+// accepts untrusted text, and the dispatch that it returns is verified; Print
+// requires a verified dispatch.
 #ifndef EMBER_TENSOR_TEXT_TEXT_H_
 #define EMBER_TENSOR_TEXT_TEXT_H_
 

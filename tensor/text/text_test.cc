@@ -8,8 +8,8 @@
 namespace ember::tensor {
 namespace {
 
-// Checks that a text parses and prints as itself. The texts are in the form
-// that Print gives.
+// Checks that printing the parsed text gives the same text. The text must be in
+// the form that Print gives.
 void ExpectRoundTrip(const std::string& text) {
   const StatusOr<Dispatch> parsed = Parse(text);
   ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << text;
@@ -274,7 +274,8 @@ TEST(TextTest, DeepNestingIsAnErrorNotACrash) {
   EXPECT_NE(BodyError(calls).find("nested"), std::string::npos);
 }
 
-// Each let is one more operation deep than the one before.
+// The expression of each let contains the one before, so the nesting gets
+// 100000 operations deep.
 TEST(TextTest, LongChainsOfLets) {
   std::string body = "    let %t0 = %x[i, j]\n";
   constexpr int kLets = 100000;

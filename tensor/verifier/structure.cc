@@ -11,9 +11,9 @@
 namespace ember::tensor {
 namespace {
 
-// Largest numbers of instructions, operands and so on of a dispatch. They are
-// far above the needs of any operator, and so small that planning and compiling
-// in n^2 steps take seconds.
+// Largest numbers of instructions, operands, buffers and so on of a dispatch.
+// They are far above the needs of any operator. They are small enough that
+// planning and compiling, which may take n^2 steps, end within seconds.
 constexpr size_t kMaxInstructions = size_t{1} << 17;
 constexpr size_t kMaxOperands = size_t{1} << 20;
 constexpr size_t kMaxItems = 4096;
@@ -22,8 +22,8 @@ constexpr size_t kMaxAxes = 32;
 constexpr size_t kMaxValues = 256;
 
 std::string Quoted(std::string_view name) {
-  // The name is cut and made printable for the message, because names of
-  // untrusted dispatches may hold anything.
+  // The name is cut, and unprintable characters are replaced, because names of
+  // untrusted dispatches may contain anything.
   std::string text = "'";
   for (char c : name.substr(0, 64)) text += c >= 0x20 && c < 0x7f ? c : '?';
   return Concat({text, "'"});

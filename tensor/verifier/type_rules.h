@@ -17,23 +17,25 @@ namespace ember::tensor {
 struct TypeFault {
   enum Kind : uint8_t {
     kNone,
-    kOperands,  // the instruction takes no operands of type `found`
-    kOperand,   // one operand has another type than the others require
+    kOperands,  // The instruction accepts no operands of the type `found`.
+    kOperand,   // One operand has the type `found`, but the other operands
+                // require `expected`.
     kResult,
-    kBitcast  // `found` cannot become `expected`
+    kBitcast  // A bitcast from `found` to `expected` is not possible.
   };
   Kind kind = kNone;
-  uint8_t operand = 0;  // for kOperand: the number of the operand
+  uint8_t operand = 0;  // For kOperand: the number of the wrong operand.
   DType expected = DType::kF32;
   DType found = DType::kF32;
 };
 
-// Checks arithmetic, Select, Cast and Bitcast, with as many operands as
-// RegisterOperandCount says.
+// Checks an arithmetic instruction, Select, Cast or Bitcast. `operands` has as
+// many types as RegisterOperandCount returns.
 TypeFault FindTypeFault(Opcode opcode, DType result,
                         std::span<const DType> operands);
 
-// True if the bits are a constant of the type (Instruction::immediate).
+// True if the bits are a valid constant of the type (see
+// Instruction::immediate).
 bool AreBitsOf(uint64_t bits, DType type);
 
 }  // namespace ember::tensor

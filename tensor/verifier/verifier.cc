@@ -13,7 +13,7 @@
 namespace ember::tensor {
 namespace {
 
-// The things on which a register's value depends.
+// Kinds of things on which a register's value may depend.
 enum Dependence : uint8_t {
   kOnSpatialAxis = 1,
   kOnReductionAxis = 2,
@@ -59,13 +59,15 @@ class Verifier {
 
   // --- instructions ---
 
-  // Returns the beginning of an error message about an instruction.
+  // Returns the beginning of an error message about an instruction: its
+  // register and its name.
   std::string At(uint32_t number) const {
     return Concat({RegisterName(number), " (",
                    InfoOf(dispatch_.instructions[number].opcode).text, ")"});
   }
 
-  // Checks the instructions [begin, end). stage is null for the header.
+  // Checks the instructions [begin, end). `stage` is null if they are the
+  // header's.
   Status CheckInstructions(uint32_t begin, uint32_t end, const Stage* stage) {
     for (uint32_t i = begin; i < end; ++i) {
       const Instruction& instruction = dispatch_.instructions[i];
@@ -95,7 +97,8 @@ class Verifier {
            (stage != nullptr && reg >= stage->begin);
   }
 
-  // Checks a register operand and adds what it depends on to the user's.
+  // Checks a register operand and adds the things on which it depends to those
+  // of its user.
   Status CheckOperand(uint32_t user, Register operand, const Stage* stage) {
     if (!IsUsable(operand, user, stage)) {
       return Mismatch(At(user),
@@ -389,8 +392,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks a register of a stage: the stage may use it, and it depends on
-  // nothing that is forbidden here.
+  // Checks a register that a stage refers to: the stage may use it, and it does
+  // not depend on any of the `forbidden` kinds of things.
   Status CheckStageRegister(const Stage& stage, Register reg, uint8_t forbidden,
                             const std::string& what) const {
     if (!IsUsable(reg, stage.end, &stage)) {
@@ -476,7 +479,7 @@ class Verifier {
   }
 
   const Dispatch& dispatch_;
-  // the things that each register depends on, as Dependence bits
+  // for each register, the things on which it depends (Dependence bits)
   std::vector<uint8_t> dependences_;
   std::vector<bool>
       // for each buffer: true if a stage before the current one stores to it

@@ -1,11 +1,11 @@
-// Checks a dispatch that comes from outside: after Verify returned OK, every
-// invariant below holds and nothing that runs or transforms the dispatch has to
-// check it again.
+// Checks a dispatch that comes from outside. If Verify returns OK, every
+// invariant below holds, and code that runs or transforms the dispatch need not
+// check any of them again.
 //
 //   EMBER_RETURN_IF_ERROR(Verify(dispatch));
 //
 // Checked, in this order:
-//   limits       at most 2^20 instructions and operands, 4096 buffers,
+//   limits       at most 2^17 instructions, 2^20 operands, 4096 buffers,
 //                parameters and stages, 16 dims per buffer, 32 axes and 256
 //                values per stage
 //   names        tensor/names.h; buffers unique in the dispatch, axes in their

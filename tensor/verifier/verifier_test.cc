@@ -14,7 +14,8 @@
 namespace ember::tensor {
 namespace {
 
-// Stage 0 is a sum into a temporary, stage 1 reads it, stage 2 is a fold.
+// Returns a valid dispatch: stage 0 is a sum into a temporary, stage 1 reads
+// the temporary, stage 2 is a fold.
 Dispatch Valid() {
   const StatusOr<Dispatch> dispatch = Parse(R"(
 dispatch @t<N>(%x: f32[N, 4], %i: i32[N]) -> (%y: f32[N], %m: f32[], %p: i64[]) {
@@ -34,7 +35,8 @@ dispatch @t<N>(%x: f32[N, 4], %i: i32[N]) -> (%y: f32[N], %m: f32[], %p: i64[]) 
   return *dispatch;
 }
 
-// The register of the first instruction with the opcode.
+// Returns the register of the first instruction with this opcode, searching
+// from register `from`.
 Register Find(const Dispatch& dispatch, Opcode opcode, Register from = 0) {
   for (Register reg = from; reg < dispatch.instructions.size(); ++reg) {
     if (dispatch.instructions[reg].opcode == opcode) return reg;
@@ -43,7 +45,8 @@ Register Find(const Dispatch& dispatch, Opcode opcode, Register from = 0) {
   return 0;
 }
 
-// Returns the error of Verify after the change, without "dispatch @t: ".
+// Makes a change to a valid dispatch and returns the error of Verify, without
+// its prefix "dispatch @t: ".
 std::string ErrorAfter(const std::function<void(Dispatch&)>& change) {
   Dispatch dispatch = Valid();
   change(dispatch);
@@ -131,7 +134,7 @@ TEST(VerifierTest, Instructions) {
                 " (*): expected an earlier register of the header or this "
                 "stage, found register "
                 "100000");
-  // A register of stage 0.
+  // Stage 1 must not use a register of stage 0.
   EXPECT_EQ(change(Opcode::kMultiply,
                    [&](Instruction& i) { i.a = d.stages[0].begin; }),
             "stage 1: " + multiply +
@@ -415,8 +418,9 @@ int64_t Points(const Dispatch& d, const ConcreteHeader& header) {
   return points;
 }
 
-// Whatever the verifier lets pass must print, parse back and run without
-// touching memory that it should not: run this test with --config=asan.
+// A random dispatch that the verifier accepts must print, parse back and run
+// without an access outside of its memory. Running the test with --config=asan
+// detects such an access.
 TEST(VerifierTest, GarbageNeverCrashesAnything) {
   const SeedRange seeds = TestSeeds(3000, 0);
   int passed = 0;

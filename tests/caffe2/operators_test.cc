@@ -125,8 +125,9 @@ TEST(Caffe2Operators, OfTwoOperands) {
   ExpectNumbers(Op("Not").Constant(p).Run(), {Bools({4}, {1, 1, 0, 0})});
 }
 
-// The argument "broadcast" gives the second operand dims of the first from an
-// axis on. Without it numpy's rules hold.
+// If the argument "broadcast" is set, the dims of the second operand correspond
+// to the dims of the first operand from an axis on. Otherwise numpy's rules
+// apply.
 TEST(Caffe2Operators, Broadcasting) {
   const Numbers a = F32({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto add = [&](const std::string& arguments, const Numbers& b) {
@@ -174,8 +175,8 @@ TEST(Caffe2Operators, Conv) {
   grouped.Constant(F32({2, 1, 1, 2}, {1, 10, 100, 1000}));
   grouped.Constant(F32({2}, {0, 0.5}));
   ExpectNumbers(grouped.Run(), {F32({1, 2, 1, 2}, {10, 32, 4000.5, 6500.5})});
-  // The order is NHWC: channels are last; the kernel's elements are (position,
-  // channel).
+  // In the order NHWC, channels are the last dim, and the kernel's elements are
+  // ordered by position, then by channel.
   Op last("Conv", Ints("kernels", {1, 2}) + Word("order", "NHWC"));
   last.Input(F32({1, 1, 3, 2}, {1, 2, 3, 4, 5, 6}));
   last.Constant(F32({1, 1, 2, 2}, {1, 10, 100, 1000}));
@@ -211,7 +212,8 @@ TEST(Caffe2Operators, Pooling) {
   const std::string window = Int("kernel_h", 1) + Int("kernel_w", 3) +
                              Int("stride_h", 1) + Int("stride_w", 2);
   ExpectNumbers(Op("MaxPool", window).Input(x).Run(), {F32({1, 1, 1, 1}, {3})});
-  // There is one more window if a part of the image is left, as in Caffe.
+  // The value 3 of legacy_pad means Caffe's rule: there is one more window if a
+  // part of the image would be left over.
   ExpectNumbers(Op("MaxPool", window + Int("legacy_pad", 3)).Input(x).Run(),
                 {F32({1, 1, 1, 2}, {3, 5})});
   ExpectNumbers(Op("AveragePool", window + Int("legacy_pad", 3)).Input(x).Run(),
@@ -316,7 +318,7 @@ TEST(Caffe2Operators, Normalizations) {
                 {F32({1, 2}, {0.6, 0.8})});
   ExpectNumbers(Op("NormalizeL1").Input(F32({1, 2}, {-1, 3})).Run(),
                 {F32({1, 2}, {-0.25, 0.75})});
-  // The sum is over all dims from the axis on.
+  // Softmax sums over all dims from the axis on, here over the dims 1 and 2.
   const double sum = std::exp(1.0) + std::exp(2.0);
   ExpectNumbers(Op("Softmax").Input(F32({1, 2, 1}, {1, 2})).Run(),
                 {F32({1, 2, 1}, {std::exp(1.0) / sum, std::exp(2.0) / sum})});
@@ -399,7 +401,8 @@ TEST(Caffe2Operators, Movement) {
                 {F32({2, 1}, {1, 4}), F32({2, 2}, {2, 3, 5, 6})});
   ExpectNumbers(Op("Split", Int("axis", 0)).Input(x).Results(2).Run(),
                 {F32({1, 3}, {1, 2, 3}), F32({1, 3}, {4, 5, 6})});
-  // An end of -1 is after the last element, -2 is before it.
+  // In Slice, an end of -1 means after the last element, and -2 means before
+  // the last element.
   ExpectNumbers(Op("Slice", Ints("starts", {1, 0}) + Ints("ends", {-1, -2}))
                     .Input(x)
                     .Run(),
@@ -414,7 +417,7 @@ TEST(Caffe2Operators, Movement) {
                     .Input(F32({1, 4, 1, 1}, {1, 2, 3, 4}))
                     .Run(),
                 {F32({1, 4, 1, 1}, {1, 3, 2, 4})});
-  // There is one image for each position in a block of 2 by 2.
+  // SpaceToBatch makes one image for each position in a block of 2 x 2 pixels.
   const Numbers image = F32({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
   const Numbers places = F32({4, 1, 1, 2}, {1, 3, 2, 4, 5, 7, 6, 8});
   ExpectNumbers(Op("SpaceToBatch").Input(image).Run(), {places});
@@ -439,7 +442,7 @@ TEST(Caffe2Operators, Movement) {
                 {F32({1, 1, 1, 6}, {1, 1, 2, 2, 3, 3})});
   ExpectNumbers(Op("ResizeNearest", Real("width_scale", 1.5)).Input(row).Run(),
                 {F32({1, 1, 1, 4}, {1, 1, 2, 3})});
-  // The corners keep their values.
+  // Bilinear resizing keeps the values at the image's corners.
   ExpectNumbers(Op("UpsampleBilinear", Real("width_scale", 2)).Input(row).Run(),
                 {F32({1, 1, 1, 6}, {1, 1.4, 1.8, 2.2, 2.6, 3})});
   ExpectNumbers(Op("RoIPool", Int("pooled_h", 1) + Int("pooled_w", 2))

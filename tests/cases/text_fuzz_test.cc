@@ -52,8 +52,8 @@ StatusOr<tensor::Dispatch> DispatchOf(std::string_view text) {
 void RunSchedule(const tensor::Dispatch& dispatch, std::string_view text) {
   if (dispatch.instructions.size() > kMaxInstructions) return;
   schedule::Schedule schedule(schedule::Disassemble(dispatch, {}));
-  // Each line is applied by itself, so that lines after a wrong one are tried,
-  // too.
+  // Each line of the schedule is applied separately, so that an illegal line
+  // does not keep the lines after it from being tried.
   size_t lines = 0;
   for (const std::string& line : SplitLines(text)) {
     if (++lines > kMaxLines) break;

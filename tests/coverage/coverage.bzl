@@ -16,8 +16,8 @@ def coverage_page(format, deps, hdrs = [], writer = "//tests/coverage:write_cove
         srcs = ["coverage_page.cc"],
         hdrs = hdrs,
         deps = deps + ["//tests/coverage:coverage_page"],
-        # The test's library calls CoveragePage(), which this library defines, without depending on
-        # it.
+        # The linker must keep this library: the test calls its function CoveragePage() without
+        # depending on the library.
         alwayslink = True,
     )
 

@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kWidth = 256;
 
-// Returns the text of a model with a product with a constant that is folded, an
-// open dim, and an If.
+// Returns the text of a model that covers several parts of the compiler: a
+// product with a constant, which is folded, an open dim, and an If.
 std::string ModelText() {
   onnx::ModelBuilder model(17);
   model.Input("x", {"N", kWidth});

@@ -16,7 +16,8 @@
 namespace ember::tests {
 namespace {
 
-// Exit statuses of a worker that ended by std::terminate.
+// Exit statuses of a worker that std::terminate ended: after a small allocation
+// failed, after an allocation of tensor data failed, or for another reason.
 constexpr int kSmallAllocationFailed = 77;
 constexpr int kDataAllocationFailed = 78;
 constexpr int kOtherTermination = 79;
@@ -66,8 +67,8 @@ Outcome TryPoint(const FaultPlan& plan, int64_t number,
                          .spared_library = plan.spared_library});
   const Status status = scenario.Run();
   const AllocationCounts counts = StopAllocationFaults();
-  // No allocation failed if another thread made a few allocations less than
-  // when they were counted.
+  // No allocation has failed: threads may make a few allocations less than in
+  // the run that counted them.
   if (counts.failed == 0) return Outcome::kSame;
   const auto report = [&](const char* what, const Status& found) {
     std::fprintf(stderr, "allocation %lld of %zu bytes: %s: %s\n",
@@ -82,8 +83,9 @@ Outcome TryPoint(const FaultPlan& plan, int64_t number,
   return status.ok() ? Outcome::kRan : Outcome::kLimit;
 }
 
-// True if all memory is freed or still referenced. ASan checks that, and prints
-// where lost memory was allocated.
+// True if no memory is lost, that is, neither freed nor referenced. ASan's leak
+// checker decides, and prints where lost memory was allocated. Without ASan
+// this is always true.
 bool LeavesNothing() {
 #if defined(__SANITIZE_ADDRESS__)
   return __lsan_do_recoverable_leak_check() == 0;

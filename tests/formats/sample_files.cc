@@ -33,7 +33,7 @@ std::string Written(const std::string& name, std::string_view contents) {
 std::vector<SampleFile> SampleFiles() {
   std::vector<SampleFile> files;
   for (const std::string_view name : onnx::SampleModelNames()) {
-    // left out, because its weights are in a file of their own
+    // This model is left out, because its weights are in a separate file.
     if (name == "external") continue;
     files.push_back(
         {"onnx", Written(std::string(name) + ".onnx",

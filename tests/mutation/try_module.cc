@@ -21,8 +21,9 @@ constexpr int64_t kMemoryLimit = int64_t{64} << 20;
 constexpr int64_t kWorkLimit = int64_t{1} << 22;
 constexpr int64_t kStepLimit = 1000;
 constexpr uint64_t kSeeds = 32;
-// Factor of the tolerance of one dispatch. Whole programs are compared, and
-// mutated ones have numbers of any size.
+// Factor by which the tolerance of CompareTiers, which is meant for one
+// dispatch, is multiplied. Here the results of whole programs are compared, and
+// mutated programs have numbers of any size.
 constexpr double kToleranceFactor = 20;
 
 ChildOutcome OutcomeOf(const Status& status) {

@@ -317,7 +317,7 @@ TEST(Operators, ChoiceByIndex) {
 }
 
 TEST(Operators, Sequences) {
-  // the shape is [steps, batch, 1]
+  // The operand's shape is [steps, batch, 1].
   const Numbers x = F32({2, 2, 1}, {1, 2, 3, 4});
   Op mask("SequenceMask", {{"use_sequence_length", "True"}, {"value", "-1"}});
   mask.Input(x).Input(F32({2}, {1, 2}));

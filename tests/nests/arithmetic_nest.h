@@ -21,8 +21,9 @@ namespace ember::nests {
 struct ArithmeticNest {
   std::vector<loops::ArithmeticCase> cases;
   loops::LoopNest nest;
-  // Three operands for each case, then three results for each: those of single
-  // values, and those of vectors.
+  // The buffers' contents: first three operands for each case, then three
+  // results for each case. The results are those of single values and of
+  // vectors of two sizes.
   Contents buffers;
   Contents expected;  // expected results of each case
 };

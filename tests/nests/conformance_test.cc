@@ -51,7 +51,7 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
     counts_.Print(Concat({runner().name, " on ", runner().place()}), what_);
   }
 
-  // Names what the counts are about.
+  // Sets the text that says what the printed counts are about.
   void Name(std::string what) { what_ = std::move(what); }
 
   // Runs a nest and expects the evaluator's results. The runner may not
@@ -85,7 +85,8 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
   }
 
   // Runs the nest for each product of matrices that the runner supports. If it
-  // supports any, one of each combination of types of tensor cores is run.
+  // supports any at all, at least one product must run for each combination of
+  // types that tensor cores have.
   void RunProducts(loops::MatrixNest form);
 
   int failed_checks() const { return failed_checks_; }

@@ -62,8 +62,9 @@ std::string PtxPlace() { return std::string(ptx::TestDevice()->target()); }
 
 std::optional<std::vector<loops::MatrixType>> PtxMatrices() {
   std::vector<loops::MatrixType> types = jit::MatrixTypesOf(TargetOfNests());
-  // Leaves out products of several warps: they need a factor in common, which
-  // random nests hardly ever have.
+  // Products of matrices that several warps compute together are left out: they
+  // need a nest whose extents fit several warps, which random nests hardly ever
+  // have.
   std::erase_if(types, [](const loops::MatrixType& type) {
     return jit::WarpsOfMatrix(type) > 1;
   });

@@ -1,5 +1,5 @@
-// The functions of the rows of nest_runners.cc, each back end's in a file of
-// its own; see nest_runner.h.
+// Declares the functions that the rows of nest_runners.cc name. The functions
+// of each back end are in a file of their own; see nest_runner.h.
 #ifndef EMBER_TESTS_NESTS_RUNS_H_
 #define EMBER_TESTS_NESTS_RUNS_H_
 

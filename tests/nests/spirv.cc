@@ -17,15 +17,15 @@ namespace spirv = jit::spirv;
 
 namespace {
 
-// Returns the device's own target or a variant of it. The choice depends only
-// on the nest.
+// Returns the device's own target, or a variant of it that makes other code. A
+// hash of the nest chooses the variant, so that equal nests have equal targets.
 std::string TargetFor(const loops::LoopNest& nest) {
   std::string target = spirv::TestTarget();
   const std::string text = loops::ToText(nest);
   const uint64_t choice = HashString(text) % 3;
   if (choice == 1) target += "+fast_dot";
-  // A nest with matrices keeps its memory model, because the other one has no
-  // matrices.
+  // The variant without the Vulkan memory model has no matrices, so a nest with
+  // matrices does not get it.
   if (choice == 2 && text.find("matrix") == std::string::npos)
     target = spirv::Without(std::move(target), "vulkan_memory_model");
   return target;

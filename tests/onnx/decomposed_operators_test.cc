@@ -81,8 +81,9 @@ TEST(Det, PivotsAndBatches) {
   ExpectNumbers(three.Run(), {{DType::kF64, {}, {-10}}});
 }
 
-// If a shape is given, the windows cover its beginning: the case that ONNX
-// publishes (maxunpool_export_with_output_shape).
+// If an output shape is given, the windows cover only its beginning, and the
+// indices count positions in the area that the windows cover. ONNX publishes
+// this case as maxunpool_export_with_output_shape.
 TEST(MaxUnpool, IndicesCountInTheShapeOfTheWindows) {
   for (const bool known : {true, false}) {
     OneNode node("MaxUnpool", 22);
@@ -101,8 +102,8 @@ TEST(MaxUnpool, IndicesCountInTheShapeOfTheWindows) {
   }
 }
 
-// Indices that a MaxPool of the same graph returned count in the shape of the
-// MaxPool's operand.
+// If a MaxPool of the same graph made the indices, they count the elements of
+// the MaxPool's operand.
 TEST(MaxUnpool, IndicesOfAMaxPoolCountInWhatItPooled) {
   for (const bool open : {true, false}) {
     OneNode node("MaxPool", 11, 2);
@@ -184,7 +185,8 @@ TEST(TfIdfVectorizer, ModesAndSkips) {
     node.Input(x, {-1});
     return node.Run();
   };
-  // The pair 2, 3 occurs once without a gap, and twice with a gap of one.
+  // The pair 2, 3 occurs once in adjacent positions, and twice if one element
+  // may be skipped between them.
   ExpectNumbers(run("TF", 0), {F32({4}, {2, 1, 0, 3})});
   ExpectNumbers(run("TF", 1), {F32({4}, {2, 3, 0, 3})});
   ExpectNumbers(run("IDF", 1), {F32({4}, {20, 0.5, 0, 10})});
@@ -205,8 +207,8 @@ TEST(Momentum, Nesterov) {
   node.Input(F32({1}, {2})).Input(F32({1}, {3})).Input(F32({1}, {4}));
   node.Attribute({"alpha", 0.5}).Attribute({"beta", 0.25});
   node.Attribute({"norm_coefficient", 0.5}).Attribute({"mode", "nesterov"});
-  // The state is g = 0.5 * 2 + 3 = 4 and v = 0.5 * 4 + 1 * 4 (T = 0: beta is 1)
-  // = 6; x = 2 - 0.1 * (4 + 0.5 * 6).
+  // Expected values: the gradient g = 0.5 * 2 + 3 = 4; the momentum v = 0.5 * 4
+  // + 1 * 4 = 6 (beta does not apply at T = 0); x = 2 - 0.1 * (4 + 0.5 * 6).
   ExpectNumbers(node.Run(), {F32({1}, {1.3}), F32({1}, {6})});
 }
 
@@ -217,7 +219,8 @@ TEST(Adam, AdjustsTheRateAfterTheFirstStep) {
   node.Input(F32({1}, {1})).Input(F32({1}, {4}));
   node.Attribute({"alpha", 0.5}).Attribute({"beta", 0.75});
   node.Attribute({"epsilon", 0.0}).Attribute({"norm_coefficient_post", 0.5});
-  // The state is v = 0.5 + 1.5 and h = 3 + 2.25; rate = 0.1 * sqrt(0.25) / 0.5.
+  // Expected values: v = 0.5 + 1.5 and h = 3 + 2.25; rate = 0.1 * sqrt(0.25) /
+  // 0.5.
   ExpectNumbers(node.Run(), {F32({1}, {(2 - 0.1 * 2 / std::sqrt(5.25)) * 0.5}),
                              F32({1}, {2}), F32({1}, {5.25})});
 }
@@ -228,19 +231,21 @@ TEST(Adagrad, DecaysTheRate) {
   node.Input({DType::kF64, {1}, {1}}).Input({DType::kF64, {1}, {3}});
   node.Input({DType::kF64, {1}, {16}});
   node.Attribute({"decay_factor", 0.5}).Attribute({"epsilon", 1.0});
-  // The state is rate = 0.5 / 2 and h = 25; x = 1 - 0.25 * 3 / (5 + 1).
+  // Expected values: rate = 0.5 / 2, the squared gradients h = 25, and x = 1 -
+  // 0.25 * 3 / (5 + 1).
   ExpectNumbers(node.Run(),
                 {{DType::kF64, {1}, {0.875}}, {DType::kF64, {1}, {25}}});
 }
 
 TEST(DeformConv, OffsetsMaskAndBias) {
   OneNode node("DeformConv", 19);
-  // The window has one element, so the result is the element that is read.
+  // The window has one element, so each result is one interpolated element of
+  // the input, times the weight.
   node.Input(F32({1, 1, 2, 2}, {1, 2, 3, 4}));
   node.Constant(F32({1, 1, 1, 1}, {2}));
-  // The offsets are first those of y, then those of x. The four results read
-  // the middle, half an element above the map, a place without offset, and a
-  // place far away.
+  // The first four offsets are along y, the last four along x. With them the
+  // four results read a point in the middle of four elements, a point half an
+  // element above the map, an element itself, and a point far outside.
   node.Input(F32({1, 2, 2, 2}, {0.5, -0.5, 0, 9, 0.5, 0, 0, 9}));
   node.Input(F32({1}, {100}));
   node.Input(F32({1, 1, 2, 2}, {1, 1, 0.5, 1}));
@@ -384,8 +389,8 @@ TEST(BatchNormalization, TrainingBeforeOpset14) {
   for (const double parameter : {2, 1, 10, 20})
     node.Input(F32({1}, {parameter}));
   node.Attribute({"epsilon", 3.0}).Attribute({"momentum", 0.5});
-  // The mean is 2 and the variance 1; half of them is added to the running
-  // ones.
+  // The mean of the batch is 2 and its variance is 1. With momentum 0.5, half
+  // of them is added to half of the running statistics.
   ExpectNumbers(node.Run(), {F32({4, 1}, {0, 2, 0, 2}), F32({1}, {6}),
                              F32({1}, {10.5}), F32({1}, {2}), F32({1}, {1})});
 }
@@ -398,8 +403,8 @@ TEST(Gemm, ScalesDoublesAsDoubles) {
 }
 
 TEST(QuantizeLinear, DividesInTheScalesPrecisionSinceOpset23) {
-  // 2056 / 3 = 685.33 rounds to 685.5 in f16, which rounds to even; in f32 it
-  // is 685.
+  // The quotient 2056 / 3 = 685.33 is 685.5 in f16, which rounds to 686, the
+  // even neighbour. In f32 it rounds to 685.
   for (const bool single : {false, true}) {
     OneNode node("QuantizeLinear", 23);
     node.Input({DType::kF16, {2}, {1003, 2056}});
@@ -431,7 +436,8 @@ TEST(FlexAttention, SubgraphsSeeWholeTensorsAndOuterValues) {
   ExpectNumbers(node.Run(), {F32({1, 2, 1, 2}, {2, 4, 20, 40})});
 }
 
-// At run time dims are 1 or equal; if they are neither, the run fails.
+// The dims are open: when the model runs they must be equal, or one of them 1.
+// Otherwise the run fails.
 TEST(Expand, DimsThatOnlyTheProgramKnows) {
   const auto expand = [](std::vector<double> x, double target) {
     const auto extent = static_cast<int64_t>(x.size());
@@ -458,7 +464,8 @@ TEST(ConvTranspose, PadsThatLeaveNoRows) {
 }
 
 TEST(Dft, OfASignalWhosePartsAreOpen) {
-  // At run time the last dim decides whether the signal is real or complex.
+  // The last dim of the signal is open: when the model runs, 1 means a real
+  // signal and 2 a complex one.
   OneNode real("DFT", 20);
   real.Input(F32({1, 4, 1}, {0, 1, 0, 0}), {1, 4, -1});
   ExpectNumbers(real.Run(), {F32({1, 4, 2}, {1, 0, 0, -1, -1, 0, 0, 1})});
@@ -470,7 +477,7 @@ TEST(Dft, OfASignalWhosePartsAreOpen) {
 TEST(Slice, OfNothingBackwardIsNothing) {
   OneNode node("Slice", 13);
   node.Input(F32({0, 2}, {}));
-  // the operands are start, end, axis and step
+  // These constants are the operands start, end, axis and step of Slice.
   for (const double number : {1.0, -5.0, 0.0, -1.0})
     node.Constant(I64({1}, {number}));
   ExpectNumbers(node.Run(), {F32({0, 2}, {})});

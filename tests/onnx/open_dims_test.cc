@@ -110,8 +110,8 @@ TEST(OpenDims, WhatOnlyDataTellsIsComparedWhereOnlyDimsAreAskedFor) {
 }
 
 TEST(OpenDims, BroadcastDimsMeetAgain) {
-  // The model is (a + b) + a, where the rows of a and the columns of b are
-  // repeated.
+  // The model computes (a + b) + a, where a is [1, 3] and b is [2, 1] when it
+  // runs. So a broadcasts along the rows, and b along the columns.
   OneNode node("Add", 17);
   const Numbers a = Counted({1, 3}), b = Counted({2, 1}, 100);
   Open(Open(node, a), b);
@@ -135,17 +135,19 @@ TEST(OpenDims, ChannelsOfConvolutionsFollowFromTheWeights) {
   OneNode node("Conv", 17);
   Open(node, Counted({1, 2, 3}));
   node.Constant(F32({1, 2, 2}, {1, 1, 1, -1})).Constant(F32({1}, {0.5}));
-  // The results are 1 + 2 + 4 - 5 and 2 + 3 + 5 - 6, plus the bias of 0.5.
+  // The results of the convolution are 1 + 2 + 4 - 5 and 2 + 3 + 5 - 6, plus
+  // the bias 0.5.
   ExpectNumbers(node.Run(), {F32({1, 1, 2}, {2.5, 4.5})});
   OneNode transposed("ConvTranspose", 17);
   Open(transposed, Counted({1, 2, 2}));
   transposed.Constant(F32({2, 1, 2}, {1, 2, 3, 4}));
-  // The results are 1 * 1 + 3 * 3, 1 * 2 + 3 * 4 + 2 * 1 + 4 * 3, and 2 * 2 + 4
-  // * 4.
+  // The results of the transposed convolution are 1 * 1 + 3 * 3, 1 * 2 + 3 * 4
+  // + 2 * 1 + 4 * 3, and 2 * 2 + 4 * 4.
   ExpectNumbers(transposed.Run(), {F32({1, 1, 3}, {10, 28, 20})});
   OneNode grouped("Conv", 17);
   Open(grouped, Counted({1, 2, 2}));
-  // The number of channels must be known, as it is divided into groups.
+  // In a grouped convolution the number of output channels must be a constant,
+  // because it is divided into groups.
   grouped.Input(F32({2, 1, 1}, {10, 100}), {2, -2, -2});
   grouped.Attribute({"group", 2});
   grouped.Attribute({"kernel_shape", std::vector<int64_t>{1}});
@@ -159,19 +161,21 @@ TEST(OpenDims, ChannelsOfConvolutionsFollowFromTheWeights) {
               HasSubstr("dim s0_1 must be 2"));
 }
 
-// The window is an operand: a template that is searched for.
+// The convolution's weights are an input of the model with an open extent, as
+// in template matching.
 TEST(OpenDims, WindowsOfConvolutionsMayBeOpen) {
   OneNode node("Conv", 17);
   Open(node, Counted({1, 1, 4}));
   node.Input(F32({1, 1, 2}, {1, -2}), {1, 1, -2});
   node.Attribute({"pads", std::vector<int64_t>{1, 0}});
-  // 0 - 2, 1 - 4, 2 - 6, 3 - 8
+  // The results are 0 - 2, 1 - 4, 2 - 6 and 3 - 8.
   ExpectNumbers(node.Run(), {F32({1, 1, 4}, {-2, -3, -4, -5})});
   OneNode transposed("ConvTranspose", 17);
   Open(transposed, Counted({1, 1, 2}));
   transposed.Input(F32({1, 1, 3}, {1, 2, 3}), {1, 1, -2});
   transposed.Attribute({"strides", std::vector<int64_t>{2}});
-  // 1, 2, 3 at 0, and 2, 4, 6 at 2
+  // The result is the sum of 1, 2, 3 at position 0 and of 2, 4, 6 at position
+  // 2.
   ExpectNumbers(transposed.Run(), {F32({1, 1, 5}, {1, 2, 5, 4, 6})});
   OneNode large("Conv", 17);
   Open(large, Counted({1, 1, 2}));
@@ -242,7 +246,8 @@ TEST(OpenDims, ADimThatIsOneWhenTheProgramRunsIsSqueezed) {
   }
 }
 
-// The rank of a result is part of the module: other dims are an error.
+// The rank of the result is fixed when the model is compiled, as if open dims
+// are not 1. A run in which an open dim is 1 fails.
 TEST(OpenDims, TheRankOfAResultIsThatOfDimsAboveOne) {
   OneNode node("Squeeze", 13);
   node.Input(Counted({2, 3, 1}), {-2, 3, 1});
@@ -278,9 +283,9 @@ TEST(OpenDims, AStatedRankSaysWhatIsSqueezed) {
   }
 }
 
-// Returns the largest of each window of 3, at every second place: as many
-// as the strides need with padding around (SAME_UPPER), or with a partial
-// window at the end.
+// Returns the maximum of windows of 3 elements with a stride of 2. If `same` is
+// true, the windows are padded on both sides (SAME_UPPER); otherwise the last
+// window may be partial.
 Values PooledBy2(const Values& x, bool same) {
   const auto count = static_cast<int64_t>(x.size());
   const int64_t outputs = same ? (count + 1) / 2 : count / 2;
@@ -297,7 +302,8 @@ Values PooledBy2(const Values& x, bool same) {
   return y;
 }
 
-// The expression of the last layer's extent is as long as that of the first.
+// After many layers that halve an open dim, the expression of the extent must
+// not be longer than after the first layer.
 TEST(OpenDims, ManyLayersMayHalveAnOpenDim) {
   constexpr int kLayers = 9;
   for (const bool same : {true, false}) {
@@ -326,7 +332,8 @@ TEST(OpenDims, ManyLayersMayHalveAnOpenDim) {
   }
 }
 
-// Each layer's extent has the one before it twice.
+// Each layer's extent is an expression that contains the previous layer's
+// extent twice, so its length would double with each layer.
 TEST(OpenDims, AnExtentThatWouldBeALongExpression) {
   constexpr int kLayers = 12;
   Values x;

@@ -117,7 +117,7 @@ TEST(Convolution, GroupsStridesAndAsymmetricPads) {
                  {{"group", 2},
                   {"strides", std::vector<int64_t>{1, 2}},
                   {"pads", std::vector<int64_t>{0, 1, 0, 0}}});
-  // The windows of each channel are (0,1) and (2,3).
+  // In each channel the pooling windows cover the elements (0, 1) and (2, 3).
   Expect(o.Run(), {1, 2, 1, 2}, {1, 5, 90, 90});
 }
 
@@ -180,8 +180,8 @@ TEST(Pooling, AverageWithCeilModeAndIncludedPadding) {
   Expect(o.Run(), {1, 1, 2}, {4, 7});
 }
 
-// The result is the index of the first NaN of each window, as the window's
-// maximum is NaN.
+// For a window with NaNs, the maximum is NaN, and its index is that of the
+// first NaN.
 TEST(Pooling, IndicesOfNan) {
   OneOperator o;
   o.Input({{1, 1, 6}, {1, NAN, NAN, 3, 5, 2}});
@@ -278,7 +278,8 @@ TEST(Resize, NearestModesRoundHalvesAsNamed) {
     o.Input({{3}, {0, 1, 2}});
     o.model().Floats("roi", {0}, {});
     o.model().Floats("scales", {1}, {2});
-    // The positions are 0, .5, 1, 1.5, 2, 2.5.
+    // The results are read at the positions 0, .5, 1, 1.5, 2 and 2.5 of the
+    // input.
     o.model().Node("Resize", {"x0", "roi", "scales"}, {"y"},
                    {{"coordinate_transformation_mode", "asymmetric"},
                     {"nearest_mode", mode}});
@@ -300,8 +301,8 @@ TEST(Resize, LinearRepeatsTheEdge) {
   Expect(o.Run(), {1, 1, 1, 4}, {0, 1, 3, 4});
 }
 
-// The result is the element itself, not a sum of two parts of it, which would
-// round.
+// At the edge, linear interpolation must give the element exactly, not a sum of
+// two weighted parts of it, which would round.
 TEST(Resize, LinearAtTheEdgeIsTheElement) {
   std::vector<float> x, y;
   for (int i = 0; i < 50; ++i) x.push_back(1 + 0.013F * static_cast<float>(i));
@@ -337,7 +338,7 @@ TEST(Contraction, GemmTransposesScalesAndAdds) {
       .Input({{2}, {10, 20}});
   o.model().Node("Gemm", {"x0", "x1", "x2"}, {"y"},
                  {{"transA", 1}, {"transB", 1}, {"alpha", 2.0}, {"beta", 0.5}});
-  // [1 2] · [[1 3] [2 4]] = [5 11].
+  // The product of the transposed operands is [1 2] · [[1 3] [2 4]] = [5 11].
   Expect(o.Run(), {1, 2}, {15, 32});
 }
 
@@ -465,7 +466,8 @@ TEST(Sampling, GridSampleBetweenElementsAndOutside) {
 
 TEST(Sampling, CubicGridSampleSeesInsideFromBeyondTheBorder) {
   OneOperator o(20);
-  // At position 3.5 of 0 to 3 the third element still has the weight -0.09375.
+  // The sampled position is 3.5, while the elements are at 0 to 3. In cubic
+  // interpolation the third element then has the weight -0.09375.
   o.Input({{1, 1, 1, 4}, {0, 0, 0, 1}}).Input({{1, 1, 1, 2}, {4.0F / 3, 0}});
   o.model().Node(
       "GridSample", {"x0", "x1"}, {"y"},
@@ -479,7 +481,7 @@ TEST(Sampling, Col2ImAddsOverlaps) {
   o.model().Integers("image", {3});
   o.model().Integers("block", {2});
   o.model().Node("Col2Im", {"x0", "image", "block"}, {"y"});
-  // The blocks are (1, 10) at 0 and (2, 20) at 1.
+  // Block (1, 10) is added at position 0, and block (2, 20) at position 1.
   Expect(o.Run(), {1, 1, 3}, {1, 12, 20});
 }
 
@@ -520,7 +522,7 @@ TEST(Loss, MeanOfAnEmptyBatchIsNoNumber) {
   }
 }
 
-// Shapes stay symbolic through reshapes and pooling, so one compiled model
+// Dims stay symbolic through reshapes and pooling, so that one compiled module
 // works for every extent.
 TEST(Dynamic, OneModuleForSeveralExtents) {
   ModelBuilder m;
@@ -561,8 +563,8 @@ TEST(Compile, LongChains) {
   EXPECT_EQ(results->front().elements<float>()[0], 1);
 }
 
-// Each step uses the previous result twice, so 2^100 paths lead to the first
-// one.
+// Each node uses the previous node's result twice, so 2^100 paths lead from the
+// last node to the first.
 TEST(Compile, TimeGrowsWithOperationsNotWithPaths) {
   ModelBuilder m;
   m.Input("x", {2});

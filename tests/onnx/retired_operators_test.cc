@@ -18,7 +18,8 @@ using Values = std::vector<double>;
 
 TEST(Retired, ImageScaler) {
   OneNode node("ImageScaler", 7);
-  // The number of channels is open; it follows from the biases.
+  // The number of channels is open in the input's shape. It follows from the
+  // number of biases.
   node.Input(F32({1, 2, 1, 2}, {1, 2, 3, 4}), {1, -1, 1, 2});
   node.Attribute({"scale", 0.5});
   node.Attribute({"bias", Values{10, -1}});
@@ -125,7 +126,7 @@ TEST(FirstForms, UpsampleOfHeightAndWidth) {
   OneNode node("Upsample", 1);
   node.Input(F32({1, 1, 1, 2}, {1, 2}));
   node.Attribute({"height_scale", 2.0}).Attribute({"width_scale", 1.5});
-  // The columns that are read are floor(j / 1.5) for j = 0, 1, 2.
+  // Result column j reads the input's column floor(j / 1.5), for j = 0, 1, 2.
   ExpectNumbers(node.Run(), {F32({1, 1, 2, 3}, {1, 1, 2, 1, 1, 2})});
 }
 

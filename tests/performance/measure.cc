@@ -82,8 +82,9 @@ StatusOr<Speed> TimedModel::Measure(double seconds) {
         std::max(speed.gigabytes_per_second,
                  tools::MeasureReadRate(1, static_cast<int64_t>(working_set_),
                                         kReadSeconds));
-    // The first call brings back into the caches what the buffer has evicted.
-    // The buffer, too, was written just before it was read.
+    // Reading the reference's buffer has evicted the model's data from the
+    // caches. This first call, which is not measured, loads the data again, as
+    // the buffer, too, was written just before it was read.
     EMBER_RETURN_IF_ERROR(session_->Run(inputs_, &results));
     for (int call = 0; call < 2; ++call) {
       const Clock::time_point begin = Clock::now();

@@ -50,10 +50,13 @@
 namespace ember::tests {
 
 struct Speed {
-  double relative = 0;      // reference_ms / model_ms: larger is faster
-  double model_ms = 0;      // milliseconds of a call
-  double reference_ms = 0;  // milliseconds of the same work by the reference
-  double gigaflops = 0;  // rate of multiply-adds, in 10^9 operations per second
+  // Relative speed: reference_ms / model_ms. A larger number is faster.
+  double relative = 0;
+  double model_ms = 0;  // Milliseconds of one call of the model.
+  // Milliseconds in which the reference does the same amount of work.
+  double reference_ms = 0;
+  // Rate of the reference's multiply-adds, in 10^9 operations per second.
+  double gigaflops = 0;
   double gigabytes_per_second = 0;  // rate of reads
   int turns = 0;
 };
@@ -70,8 +73,8 @@ class TimedModel {
   // Measures rounds for that many seconds, and at least ten.
   StatusOr<Speed> Measure(double seconds);
 
-  // Return the names of the model's dispatches, and of those that no kernel of
-  // tier 2 runs.
+  // Dispatches returns the names of the model's dispatches. The second function
+  // returns the names of those that no kernel of tier 2 runs.
   std::vector<std::string> Dispatches() const;
   std::vector<std::string> Interpreted() const;
   // Returns the text of vm-run --explain for eleven runs.
@@ -90,7 +93,8 @@ class TimedModel {
   tools::Tier tier_;
   std::unique_ptr<vm::Session> session_;
   std::vector<vm::Tensor> inputs_;
-  double operations_ = 0, bytes_ = 0;  // operations and bytes of a call
+  // Numbers of operations and of bytes of one call of the model.
+  double operations_ = 0, bytes_ = 0;
   // Bytes of the model's dispatches, each counted once: the data that must be
   // in caches.
   double working_set_ = 0;

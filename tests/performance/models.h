@@ -38,7 +38,8 @@ struct GuardedModel {
   // half of it.
   double usual_speed;
 
-  // Returns the command that shows people what takes the time.
+  // Returns a command that measures the model and shows which dispatches take
+  // the time.
   std::string ReplayText() const {
     return std::string("bazel run //tests/performance:measure_models -- ") +
            name + " --explain";

@@ -53,17 +53,17 @@ void Declare(Options& options, tools::Flags& flags) {
       "../shared/corpus/models/onnx/classification/mnist_cntk");
 }
 
-// State that all models share.
+// State of the check that all models share.
 struct Check {
   Options options;
   jit::CpuModel cpu;
   jit::llvm_ir::RunCounts counts;
-  // Number of results with a difference that only rounding may explain.
+  // Number of results whose difference may be caused by rounding or by a bug.
   int64_t suspects = 0;
-  // number of suspects for which it could not be decided if rounding explains
-  // them
+  // Number of suspects for which the check could not decide whether rounding
+  // explains the difference.
   int64_t untold = 0;
-  // texts of nests with their parameters that were run already
+  // Nests, as text with their parameters, that have already run.
   std::set<std::string> seen;
   std::string model;
 };
@@ -88,9 +88,10 @@ double LargestElement(const std::vector<vm::Tensor>& tensors) {
   return largest;
 }
 
-// Replaces elements of `got` by those of `want` if subnormal numbers that the
-// processor treats as zero explain their difference. Operands multiply such
-// numbers, and recorded models have operands of 10^10.
+// If the processor treats subnormal numbers as zero, replaces those elements of
+// `got` by the elements of `want` whose difference that explains. The
+// difference can be large, because recorded models multiply such numbers by
+// operands of 10^10.
 void IgnoreFlushed(const std::vector<vm::Tensor>& inputs,
                    const std::vector<vm::Tensor>& want,
                    std::vector<vm::Tensor>& got) {
@@ -170,7 +171,8 @@ class CheckedKernel final : public vm::HostKernel {
 
  private:
   bool IsNew(const vm::KernelCall& call) const {
-    // Nests that only differ by their name are equal.
+    // The key leaves out the nest's name, so that equal nests with different
+    // names run only once.
     const std::string text = loops::ToText(nest_);
     std::string key = text.substr(text.find_first_of("(<"));
     for (const int64_t parameter : call.parameters)
@@ -286,7 +288,8 @@ Status Run(const Options& options) {
     if (golden.data_sets.size() > 1) golden.data_sets.resize(1);
     const auto result =
         tools::RunGolden(golden, {.seconds = 0, .provider = provider});
-    // golden_models checks the results, so only errors count here.
+    // Only errors count as failures here, because golden_models already
+    // compares the results.
     if (result.ok()) continue;
     ++failed;
     std::printf("%s: %s\n", name.c_str(), result.status().ToString().c_str());

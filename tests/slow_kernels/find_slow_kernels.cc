@@ -83,14 +83,16 @@ void Declare(Options& options, tools::Flags& flags) {
 
 struct Finding {
   double ratio = 0;
-  std::string text;  // the finding's line, and the details that --print adds
+  // The line of the report, followed by the details that --print adds.
+  std::string text;
 };
 
 struct Counts {
-  int64_t tried = 0;     // different dispatches
-  int64_t small = 0;     // tier 0 takes less than --least-us
-  int64_t declined = 0;  // there is no kernel
-  int64_t failed = 0;    // a tier returns an error
+  int64_t tried = 0;  // different dispatches
+  // number of dispatches for which tier 0 takes less than --least-us
+  int64_t small = 0;
+  int64_t declined = 0;  // Number of dispatches for which there is no kernel.
+  int64_t failed = 0;  // number of dispatches for which a tier returns an error
   int64_t measured = 0;
   std::vector<Finding> findings;
 
@@ -114,8 +116,8 @@ jit::Compiler& SharedCompiler() {
   return *compiler;
 }
 
-// Runs a dispatch by tier 0 and by its kernel of tier 2 on the same operands,
-// and compares the times.
+// Measures a dispatch on tier 0 and with its kernel of tier 2, on the same
+// operands, and compares the times.
 class Contest {
  public:
   // `operands` makes new operands for a lap. `name` is the dispatch's name in
@@ -249,7 +251,8 @@ uint64_t KeyOf(const vm::KernelRequest& request,
   return HashString(key);
 }
 
-// Runs tier 0. The first call of a dispatch also runs a contest of both tiers.
+// A kernel that runs tier 0. In the first call of a dispatch it also compares
+// the times of both tiers.
 class ContestKernel final : public vm::HostKernel {
  public:
   ContestKernel(const Options& options, const vm::KernelRequest& request,

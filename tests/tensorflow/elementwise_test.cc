@@ -215,12 +215,13 @@ TEST(Elementwise, Logic) {
 }
 
 TEST(Elementwise, Choices) {
-  // A condition of one dim chooses rows.
+  // In Select, a condition with one dim chooses whole rows.
   OneOp rows("Select");
   rows.Input(Bool({2}, {1, 0}));
   rows.Input(F32({2, 2}, {1, 2, 3, 4})).Input(F32({2, 2}, {5, 6, 7, 8}));
   ExpectNumbers(rows.Run(), {F32({2, 2}, {1, 2, 7, 8})});
-  // The operator of version 2 broadcasts the condition.
+  // In SelectV2, the condition broadcasts as in numpy, so here it chooses
+  // columns.
   OneOp columns("SelectV2");
   columns.Input(Bool({2}, {1, 0}));
   columns.Input(F32({2, 2}, {1, 2, 3, 4})).Input(F32({2, 2}, {5, 6, 7, 8}));
@@ -259,7 +260,8 @@ TEST(Elementwise, Softmax) {
   ExpectNumbers(logarithm.Run(), {F32({1, 3}, {1 - sum, 2 - sum, 4 - sum})});
 }
 
-// Complex numbers never leave a graph, so each test makes them in one.
+// A model cannot have complex inputs or results, so each test makes complex
+// numbers inside the graph and takes them apart again.
 TEST(Complex, ArithmeticAndParts) {
   const std::complex<double> a(1, 2), b(3, -4);
   const auto run = [&](const char* op, std::complex<double> expected) {

@@ -38,7 +38,8 @@ TEST(Movement, Shapes) {
   ExpectNumbers(rank.Run(), {I32({}, {2})});
 }
 
-// If the shape operand is no vector, the options' shape is used.
+// If the operand with the shape is missing or has not one dim, the shape in the
+// operator's options is used.
 TEST(Movement, ReshapeByOptions) {
   for (const bool has_operand : {false, true}) {
     OneOperator reshape(Code::RESHAPE);

@@ -270,8 +270,9 @@ TEST(Elementwise, Integers) {
     ExpectTorch(expression, {a, b}, {I64({4}, expected)});
 }
 
-// Tests the type of a result: tensors with dims have priority over tensors
-// without, and these over numbers; higher categories come first.
+// Tests type promotion: tensors with dims have priority over tensors without
+// dims, and these over numbers. Among operands of one priority, the highest
+// category (bool, integer, float) decides.
 TEST(Elementwise, Promotion) {
   const Numbers i = I32({2}, {1, 2});
   const Numbers f = F32({2}, {0.5, 1.5});

@@ -23,7 +23,9 @@ namespace ember::tools {
 
 struct Outcome {
   int exit_status = -1;
-  std::string output;  // text that the tool wrote to stdout, then to stderr
+  // Everything that the tool wrote to stdout, followed by everything that it
+  // wrote to stderr.
+  std::string output;
 };
 
 class CliTest : public ::testing::Test {
@@ -60,7 +62,8 @@ class CliTest : public ::testing::Test {
 
   static void SetUpTestSuite() {
     unsetenv("BUILD_WORKING_DIRECTORY");
-    setenv("EMBER_CACHE", "", 1);  // an empty value: no kernel cache
+    // An empty value of EMBER_CACHE disables the kernel cache on disk.
+    setenv("EMBER_CACHE", "", 1);
     const StatusOr<std::string> model = ReadFile("samples/digits/digits.onnx");
     ASSERT_TRUE(model.ok()) << model.status().ToString();
     Write("digits.onnx", *model);

@@ -35,7 +35,7 @@ vm::DeviceLauncher KernelLauncher() { return vm::LaunchOnDevice; }
 std::vector<hal::DeviceDescription> ListDevices() {
   std::vector<hal::DeviceDescription> all;
   for (const hal::Driver& driver : hal::AllDrivers()) {
-    // The null driver computes nothing.
+    // The null driver is left out of the list, because it computes nothing.
     if (driver.name == "null") continue;
     auto devices = driver.list();
     if (!devices.ok()) continue;

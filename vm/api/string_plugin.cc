@@ -1,4 +1,4 @@
-// The entry of libember_strings.so.
+// The exported function of libember_strings.so.
 #include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/string_library.h"
 

@@ -39,8 +39,8 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
   return !arguments.path.empty();
 }
 
-// Eighths in [-2, 2): sums of them are exact, so that every machine computes
-// the same bits.
+// Returns a multiple of 1/8 in [-2, 2). Sums of such numbers are exact, so all
+// machines compute the same bits.
 float NextValue(uint64_t& state) {
   state = HashMix(state + 0x9e3779b97f4a7c15ULL);
   return static_cast<float>(static_cast<int>(state % 32) - 16) / 8;

@@ -1,7 +1,7 @@
 // Runs program.h with the fewest parts that can run a model: one
-// thread, no library functions, and the smallest interpreter. That interpreter
-// has a tenth of the size of the fast one and is hundreds of times slower. The
-// verifier and all dtypes are included.
+// thread, no library functions, and the smallest interpreter, which has a tenth
+// of the size of the fast one and is hundreds of times slower. The verifier and
+// all dtypes are included.
 #include <utility>
 
 #include "hal/cpu/serial_device.h"
@@ -11,8 +11,8 @@
 namespace ember::vm {
 namespace {
 
-// Every field with a costly default is named here: an unnamed one would link
-// its default.
+// Every field whose default refers to much code is set here explicitly:
+// otherwise its default would be linked.
 StatusOr<SessionOptions> Options() {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          hal::CreateSerialDevice({}));

@@ -16,12 +16,12 @@
 
 namespace ember::vm {
 
-// Returns the entry with this key. Null if there is none.
+// Returns the entry with this key, or null if there is none.
 const MetadataEntry* FindMetadata(std::span<const MetadataEntry> entries,
                                   std::string_view key);
 
-// Sets the text of a key to a copy of the value. Replaces the value of an
-// existing key.
+// Sets the text of a key to a copy of `value`. If the key exists already, its
+// text is replaced.
 void SetMetadata(std::string_view key, std::string_view value,
                  std::vector<MetadataEntry>& entries);
 

@@ -54,7 +54,7 @@ bool GraphBuilder::AlignDims(std::vector<Value*>& operands,
     rank = std::max(rank, operand->shape().size());
   for (size_t back = 1; back <= rank; ++back) {
     const bool is_fixed = fixed != nullptr && fixed->size() >= back;
-    // Collects the extents that are not surely 1.
+    // Collects the operands' extents along this dim, except the constant 1.
     std::vector<Dim> extents;
     if (is_fixed) extents.push_back((*fixed)[fixed->size() - back]);
     for (const Value* operand : operands) {

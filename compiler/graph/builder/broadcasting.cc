@@ -8,8 +8,9 @@
 namespace ember::graph {
 namespace {
 
-// Returns the expression with each symbol s replaced by s + 1, so that the new
-// symbols begin at 0.
+// Returns the expression with each symbol s replaced by s + 1. The new symbols
+// may be 0, so bounds that hold for all symbols of at least 0 hold for the old
+// symbols of at least 1.
 Dim AboveOne(const Dim& dim) {
   std::map<std::string, Dim> replacements;
   for (const std::string& symbol : dim.Symbols()) {
@@ -57,7 +58,8 @@ Dim BroadcastExtent(const std::vector<Dim>& extents) {
     if (extent == result || extent == Dim(1)) continue;
     result = result == Dim(1) ? extent : LargerOf(result, extent);
   }
-  // The constant dims may be 0 and 1; the result is then 0.
+  // An extent that may be 0 makes the result 0 when the program runs: each such
+  // extent multiplies the result by min(extent, 1).
   for (const Dim& extent : extents) {
     if (extent != result && MayBeZero(extent))
       result = result * Minimum(extent, Dim(1));

@@ -38,8 +38,9 @@ bool MayBeUnit(const Dim& dim);
 // meant to be equal.
 bool MayBroadcast(const Dim& a, const Dim& b);
 
-// Returns the extent of the result of broadcasting operands of these extents:
-// all that are not 1 are equal. Constants are preferred.
+// Returns the extent of the result of broadcasting operands of these extents.
+// All extents that are not 1 are assumed to be equal; a constant among them is
+// preferred as the result.
 Dim BroadcastExtent(const std::vector<Dim>& extents);
 
 // UnitOr returns the extent of a dim that broadcasts to `extent`: 1 if `dim` is

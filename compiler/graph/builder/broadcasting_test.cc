@@ -12,7 +12,8 @@ namespace ember::graph {
 namespace {
 
 const Dim kN = Dim::Symbol("N"), kM = Dim::Symbol("M"), kH = Dim::Symbol("H");
-const Dim kData = Dim::Symbol("_0");  // a dim that may be 0
+// This dim may be 0, because its value depends on data.
+const Dim kData = Dim::Symbol("_0");
 
 int64_t ValueOf(const Dim& dim, const std::map<std::string, int64_t>& symbols) {
   const StatusOr<int64_t> value = dim.Evaluate(symbols);
@@ -31,12 +32,14 @@ TEST(Broadcasting, ExtentsAndIndicesAreThoseOfAllValues) {
             {"M", std::max<int64_t>(m, 1)},
             {"_0", a == kData ? n : m}};
         const int64_t x = ValueOf(a, symbols), y = ValueOf(b, symbols);
-        // these extents do not broadcast
+        // Extents that are neither equal nor 1 do not broadcast, so they are
+        // skipped.
         if (x != 1 && y != 1 && x != y) continue;
         const int64_t extent = x == 1 ? y : x;
         EXPECT_EQ(ValueOf(result, symbols), extent) << x << " and " << y;
-        // Each of the two dims has its expected value, and its last index is in
-        // range.
+        // Checks for both operands that UnitOr gives the operand's extent, and
+        // that IndexFactor maps the result's last index to the operand's last
+        // index.
         for (const Dim& dim : {a, b}) {
           const int64_t own = ValueOf(dim, symbols);
           EXPECT_EQ(ValueOf(UnitOr(dim, result), symbols), own);
@@ -81,7 +84,8 @@ TEST(Broadcasting, TheDataMayDecide) {
   Value* sum = b.Add(x, y);
   ASSERT_TRUE(b.status().ok()) << b.status().ToString();
   EXPECT_EQ(sum->shape(), (Shape{Maximum(kN, kM), Dim(4)}));
-  // An operand that is broadcast again is repeated, too.
+  // An operand whose dim was already broadcast is repeated again, so nothing is
+  // assumed about it.
   Value* more = b.Add(sum, x);
   ASSERT_TRUE(b.status().ok()) << b.status().ToString();
   EXPECT_EQ(more->shape(), sum->shape());

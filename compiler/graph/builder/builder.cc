@@ -13,15 +13,18 @@
 namespace ember::graph {
 namespace {
 
-// A dim with more symbols and constants, or with a longer text, is replaced by
-// a symbol. Only dims that contain each other over many layers get so large.
-// One operator combines dims below these limits to one that is still below the
-// size at which a dim becomes invalid.
+// Limits on an expression of a dim: the number of its symbols and constants
+// (leaves), and the bytes of its text. A dim beyond a limit is replaced by a
+// symbol. Only dims that contain each other over many layers get so large. An
+// operator that combines dims within the limits makes a dim that is still below
+// the size at which a dim becomes invalid.
 constexpr int kMaxLeaves = 24;
 constexpr size_t kLongestText = 512;
-constexpr size_t kShortText = 2 * kMaxLeaves;  // has no more leaves
+// A dim with a text of at most so many bytes has at most kMaxLeaves leaves.
+constexpr size_t kShortText = 2 * kMaxLeaves;
 
-// Largest number of extents of one call; each becomes a symbol.
+// Largest number of elements that one call of Extents accepts; each element may
+// become a symbol.
 constexpr int64_t kMaxExtents = 4096;
 
 using tensor::Opcode;
@@ -75,8 +78,8 @@ bool IsIdentity(const std::vector<int64_t>& permutation) {
   return true;
 }
 
-// True if the operation returns its first operand unchanged. Its attributes
-// have been checked.
+// True if the operation's result is its first operand unchanged, such as a
+// reshape to the same shape. The operation's attributes have been checked.
 bool ComputesNothing(const Operation& operation) {
   const std::string_view name = operation.name();
   if (operation.operand_count() == 0) return false;
@@ -106,9 +109,9 @@ bool ComputesNothing(const Operation& operation) {
   return false;
 }
 
-// True if different expressions could have the same value. The model's symbols
-// are assumed to be at least 1, so that an open batch does not make every shape
-// fit.
+// True if the two expressions could have the same value although they are
+// different. The model's symbols are assumed to be at least 1; otherwise an
+// open batch of 0 would make any two element counts equal.
 bool MayBeEqual(const Dim& a, const Dim& b) {
   Dim difference = a - b;
   if (difference.is_constant()) return false;
@@ -267,8 +270,8 @@ std::vector<Dim> GraphBuilder::Extents(Value* value) {
   }
   const Operation* producer = value->producer();
   if (producer != nullptr && producer->name() == "concat") {
-    // The extents are found piece by piece, because the contents of some pieces
-    // may be known.
+    // The extents are found for each operand of the concat, because the
+    // contents of some operands may be known while those of others are not.
     std::vector<Dim> dims;
     for (Value* piece : producer->operands()) {
       const std::vector<Dim> part = Extents(piece);
@@ -286,8 +289,8 @@ std::vector<Dim> GraphBuilder::Extents(Value* value) {
 }
 
 void GraphBuilder::Require(Value* condition, std::string message) {
-  // The value is -1 if the condition does not hold: extents refuses negative
-  // numbers.
+  // `excess` is 0 if the condition holds and -1 if not. The operator "extents"
+  // refuses negative numbers, so the run fails if the condition does not hold.
   Value* holds = Cast(condition, DType::kI64);
   const int64_t one = 1;
   Value* excess = Subtract(Reshape(holds, {Dim(1)}), Integers({&one, 1}));
@@ -421,8 +424,8 @@ Value* GraphBuilder::Reshape(Value* a, const Shape& shape) {
   const Dim from = ElementCount(a->shape());
   const Dim to = ElementCount(shape);
   if (from.is_valid() && to.is_valid() && MayBeEqual(from, to)) {
-    // The shapes are not known to be equal. They are assumed to be equal, and
-    // checked when the program runs.
+    // The element counts of the two shapes are not known to be equal. They are
+    // assumed to be equal, which the program checks when it runs.
     Value* flat = Apply("reshape", {a}, {{"shape", Shape{from}}});
     a = Apply("assume", {flat}, {{"shape", Shape{to}}});
   }

@@ -76,13 +76,14 @@ class GraphBuilder {
   const std::vector<AssumedDims>& assumed_dims() const {
     return shared_->assumed_dims;
   }
-  // Decides about two dims of an operator with its own broadcasting rules.
-  // Returns true if the data must decide whether `a` is 1 while `b` is not.
-  // Otherwise the caller may assume that `a` is not 1, which the builder
-  // records.
+  // Decides how an operator with its own broadcasting rules treats two of its
+  // dims. Returns true if only the data decides whether `a` is 1 while `b` is
+  // not. Returns false if the caller may assume that `a` is not 1; the builder
+  // records this assumption.
   bool LeavesBroadcastOpen(const Dim& a, const Dim& b);
   const Status& status() const { return status_; }
-  void Fail(Status status);  // sets an error; only the first one is kept
+  // Sets the builder's error. Only the first error is kept.
+  void Fail(Status status);
   StatusOr<Graph> Finish();
 
   // Adds any operator by name and returns its first result. An unknown name is
@@ -111,18 +112,20 @@ class GraphBuilder {
   // handles.
   int64_t StringHandle(std::string_view text);
 
-  // Constants of one element, or of the given data.
+  // These functions make constants: of the given data, or of one element.
   Value* Constant(DType dtype, std::vector<int64_t> shape, ConstantData data);
   Value* Scalar(double value, DType dtype);
-  // makes a constant i64[k] of these values
+  // Makes a constant i64[k] with these k values.
   Value* Integers(std::span<const int64_t> values);
-  // makes a value i64[k] of these expressions
+  // Makes a value i64[k] whose elements are these k expressions.
   Value* ShapeValue(const Shape& values);
-  Value* DimValue(const Dim& value);  // makes a value i64[] of this expression
+  // Makes a value i64[] (a scalar) that is this expression.
+  Value* DimValue(const Dim& value);
   Value* Iota(const Shape& shape, int axis, DType dtype);
 
-  // Elementwise operators, broadcasting: any row of the instruction table by
-  // its opcode, and the common ones by name.
+  // The following functions make elementwise operators, with broadcasting: any
+  // operator of the instruction table by its opcode, and the common ones by
+  // name.
   Value* Unary(tensor::Opcode opcode, Value* a);
   Value* Binary(tensor::Opcode opcode, Value* a, Value* b);
   Value* Add(Value* a, Value* b);
@@ -134,8 +137,9 @@ class GraphBuilder {
   Value* Select(Value* condition, Value* a, Value* b);
   Value* Cast(Value* a, DType dtype);
 
-  // Data movement. Element counts that are not known to be equal are assumed to
-  // be.
+  // The following functions move elements. If the element counts of operand and
+  // result are not known to be equal, they are assumed to be equal, which the
+  // program checks.
   Value* Reshape(Value* a, const Shape& shape);
   Value* Transpose(Value* a, std::vector<int64_t> permutation);
   Value* Broadcast(Value* a, const Shape& shape);
@@ -149,14 +153,13 @@ class GraphBuilder {
   Value* Concat(std::vector<Value*> values, int axis);
   Value* Gather(Value* data, Value* indices, int axis);
 
-  // Reductions and contractions. With `keep`, reduced dims stay as 1.
+  // The following functions make reductions and contractions. With `keep`, each
+  // reduced dim stays in the result as a dim of extent 1.
   Value* Reduce(Value* a, std::string_view combiner, std::vector<int64_t> axes,
                 bool keep);
   Value* Contract(Value* a, Value* b, std::string_view spec);
-  Value* MatMul(Value* a,
-                // multiplies as numpy.matmul does, with broadcasting of batch
-                // dims
-                Value* b);
+  // Multiplies matrices as numpy.matmul does, with broadcasting of batch dims.
+  Value* MatMul(Value* a, Value* b);
   // Computes the softmax along an axis; f16 and bf16 are computed in f32.
   Value* Softmax(Value* a, int axis);
   // Computes the mean along axes. Divides integers toward zero, and sums f16
@@ -186,8 +189,8 @@ class GraphBuilder {
   // result's shape is `fixed`). Dims that may broadcast are repeated, or the
   // builder records that they are assumed to be equal.
   bool AlignDims(std::vector<Value*>& operands, const Shape* fixed);
-  // Repeats a dim that is 1 or `extent` when the program runs, so that the dim
-  // is `extent`.
+  // Makes a dim have `extent`, by repeating its elements if it turns out to be
+  // 1 when the program runs. The dim must be 1 or `extent` then.
   Value* Stretch(Value* a, size_t axis, const Dim& extent);
   void Remember(const Dim& a, const Dim& b);
   // Returns the axis counted from the start; fails if there is no such axis.

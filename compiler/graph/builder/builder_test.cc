@@ -258,7 +258,8 @@ TEST(GraphBuilderTest, ContentsFollowShapeArithmetic) {
 TEST(GraphBuilderTest, ContentsDecideConditions) {
   GraphBuilder b("conditions");
   Value* shape = b.ShapeValue({kN, -1, kH + 1});
-  // Exporters write Expand like this: -1 means 1.
+  // Exporters write an Expand to a shape with -1 in this way: each -1 is
+  // replaced by 1 with equal and select.
   Value* wild = b.Binary(Opcode::kEqual, shape, Ints(b, {-1}));
   EXPECT_EQ(Contents(b, wild), "[0, 1, 0]");
   EXPECT_EQ(Contents(b, b.Select(wild, Ints(b, {1, 1, 1}), shape)),
@@ -303,7 +304,8 @@ TEST(GraphBuilderTest, ContentsOfMovedTensors) {
   EXPECT_EQ(b.IntegerContents(nullptr), std::nullopt);
 }
 
-// Returns a result whose dim contains that of x twice.
+// Returns a value whose dim is an expression that contains the dim of x twice,
+// so that repeated calls would make the expression grow exponentially.
 Value* Grow(GraphBuilder& b, Value* x) {
   const Dim dim = x->shape()[0];
   return b.Broadcast(

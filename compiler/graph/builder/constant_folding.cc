@@ -13,8 +13,10 @@ namespace ember::graph {
 namespace {
 
 constexpr int64_t kMaxElements = 4096;
-// Largest number of elements of a result that is allowed for operands of any
-// size. Without a limit a broadcast would be written out in full.
+// A result of at most this many elements is folded whatever the size of the
+// operands. A larger result is folded only if it has at most twice as many
+// elements as all operands together; otherwise a broadcast would be written out
+// in full.
 constexpr int64_t kFreeElements = 64;
 
 std::optional<int64_t> SmallCount(const Shape& shape) {
@@ -81,7 +83,8 @@ std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
     if (data == nullptr || !count) return std::nullopt;
     operand_elements += *count;
     buffers.push_back(
-        // no change: the evaluator only reads inputs
+        // The cast changes no constant, because the evaluator only reads its
+        // inputs.
         const_cast<uint8_t*>(data->bytes.data()));
   }
   if (DividesByZero(operation)) return std::nullopt;
@@ -97,7 +100,8 @@ std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
       static_cast<size_t>(*count * DTypeByteSize(type.dtype)));
   const ConstantData result = ConstantData::Copy(zeros);
   buffers.push_back(
-      // the new bytes are not shared yet
+      // Writing through the cast is safe, because no other constant shares the
+      // new bytes yet.
       const_cast<uint8_t*>(result.bytes.data()));
   if (!tensor::Evaluate(*dispatch, {}, buffers, {}).ok()) return std::nullopt;
   return result;

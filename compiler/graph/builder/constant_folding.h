@@ -10,11 +10,11 @@
 
 namespace ember::graph {
 
-// Evaluates the operation and returns the only result's bytes. nullopt if the
-// operation is no small function of constants (at most 4096 elements, and a
-// result not much larger than the operands), or if it fails (an index out of
-// range). Matrices of bytes are not widened: they are weights of quantized
-// products.
+// Evaluates the operation and returns the bytes of its only result. Returns
+// nullopt if an operand is not constant, if the operands together or the result
+// have more than 4096 elements, if the result is much larger than the operands,
+// or if the evaluation fails (an index out of range). Matrices of bytes are not
+// widened: they are weights of quantized products.
 std::optional<ConstantData> FoldSmallConstant(const Operation& operation);
 
 // Returns the data if the value is a constant, else null.

@@ -7,7 +7,8 @@
 namespace ember::graph {
 namespace {
 
-// Labels of one operand, and the shape it must have for them.
+// The labels of one operand's dims in a contraction's spec, and the shape to
+// which the operand must be reshaped for these labels.
 struct LabelledOperand {
   std::string labels;
   Shape shape;
@@ -56,7 +57,8 @@ Value* GraphBuilder::MatMul(Value* a, Value* b) {
     const Dim& dim_a = at_a < 0 ? one : a->shape()[static_cast<size_t>(at_a)];
     const Dim& dim_b = at_b < 0 ? one : b->shape()[static_cast<size_t>(at_b)];
     const auto label = static_cast<char>('A' + i);
-    // A dim that broadcasts is left out of its operand's labels.
+    // A dim of extent 1 that broadcasts against the other operand's dim gets no
+    // label.
     const bool in_a = at_a >= 0 && !(dim_a == one && at_b >= 0 && dim_b != one);
     const bool in_b = at_b >= 0 && !(dim_b == one && in_a);
     if (in_a) {

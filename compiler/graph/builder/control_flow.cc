@@ -12,7 +12,8 @@
 namespace ember::graph {
 namespace {
 
-// Makes fresh symbols for dims that only the operation's regions know.
+// Makes fresh symbols for dims of results that are known only inside the
+// operation's regions.
 class ResultDims {
  public:
   ResultDims(GraphBuilder& builder, std::set<std::string> inner)
@@ -68,8 +69,8 @@ class LoopBuilder {
   }
 
   std::vector<Value*> Build() {
-    // Builds the body again and again. Each round finds at least one more dim
-    // that varies.
+    // The body is built repeatedly, until no round finds a further dim of a
+    // carried value that changes from iteration to iteration.
     while (true) {
       varying_.clear();
       Region region(builder_, "body");
@@ -111,8 +112,8 @@ class LoopBuilder {
     return inputs;
   }
 
-  // Finds dims of carried values that vary although they were assumed not to.
-  // True if there are any.
+  // Finds dims of carried values that change from iteration to iteration
+  // although they were assumed not to. Returns true if it found any.
   bool FindVarying(const LoopInputs& inputs, const LoopOutputs& outputs) {
     bool found = false;
     if (outputs.carried.size() != inputs.carried.size()) {
@@ -190,8 +191,9 @@ class LoopBuilder {
         std::move(regions));
   }
 
-  // True if the loop must be conditional. False also if a loop that could be
-  // conditional runs a known number of times.
+  // True if the loop must test its condition in each iteration. False if the
+  // request has no condition, or if the condition is constantly true and the
+  // limit is a known number, so that the number of iterations is known.
   bool IsConditional(Region& region, const LoopOutputs& outputs) const {
     if (!request_.conditional) return false;
     const bool endless =
@@ -221,7 +223,8 @@ class LoopBuilder {
   GraphBuilder& builder_;
   const LoopRequest& request_;
   const LoopBody& body_;
-  // for each carried value and dim: true if the dim varies
+  // One flag for each dim of each carried value: true if the dim changes from
+  // iteration to iteration.
   std::vector<std::vector<bool>> varies_;
   Shape varying_;
 };
@@ -234,8 +237,9 @@ Region::Region(GraphBuilder& outer, std::string name)
 std::string Region::UniqueName(std::string name) {
   if (name.empty()) name = "captured";
   const std::string stem = name;
-  // Number of names that are tried one by one. If very many names are equal,
-  // the next free number is near their count.
+  // The first suffixes are tried one by one, up to this number. If that many
+  // names are already taken, the search for a free suffix jumps to the number
+  // of all names.
   constexpr size_t kTries = 8;
   for (size_t i = 1; !names_.insert(name).second;
        i = std::max(i + 1, i < kTries ? i : names_.size()))

@@ -59,7 +59,8 @@ class Region {
   std::vector<Value*> captured_;
   std::map<const Value*, Value*> inside_;
   std::set<std::string> names_;
-  // region that also captures each value that this region captures
+  // The other region of the same `if`. It also captures each value that this
+  // region captures.
   Region* twin_ = nullptr;
 };
 
@@ -67,19 +68,25 @@ struct LoopRequest {
   std::vector<Value*> carried;
   // Values that are scanned along their first dims, whose extent is `trip`.
   std::vector<Value*> scanned;
-  Dim trip;  // number of iterations, unless the loop is conditional
-  // True: the loop runs while the condition holds and limit is not reached.
+  Dim trip;  // Number of iterations of a loop that is not conditional.
+  // True for a conditional loop: it runs while its condition holds, at most
+  // `limit` times.
   bool conditional = false;
-  Value* limit = nullptr;  // largest number of iterations, i64[]; null: none
-  // Condition before the first iteration, bool[]; null means true.
+  // Largest number of iterations of a conditional loop, i64[]; null means no
+  // limit.
+  Value* limit = nullptr;
+  // The condition under which a conditional loop runs its first iteration,
+  // bool[]; null means true.
   Value* condition = nullptr;
 };
 struct LoopInputs {
-  Value* iteration;  // number of the iteration from 0, i64[]
+  // Number of the iteration, counted from 0, as a value i64[].
+  Value* iteration;
   std::vector<Value*> carried, scanned;
 };
 struct LoopOutputs {
-  // condition for another iteration, bool[]; only in conditional loops
+  // The condition under which another iteration follows, bool[]; set only in
+  // conditional loops.
   Value* proceed = nullptr;
   std::vector<Value*> carried, stacked;
 };

@@ -15,7 +15,7 @@ using Contents = std::vector<Dim>;
 using MaybeContents = std::optional<Contents>;
 using MaybeDim = std::optional<Dim>;
 
-// the value is 2^53
+// 2^53: a double holds every integer up to this magnitude
 constexpr double kLargestExactInteger = 9007199254740992.0;
 
 // The constant extents of a tensor, and the number of its elements.
@@ -57,8 +57,9 @@ int64_t PositionOf(std::span<const int64_t> indices,
 
 // --- elements ---
 
-// True if the type can hold the value; other values would wrap or round and are
-// not followed. Symbolic values are extents, which fit.
+// True if the type can hold the value. Contents with other values, which would
+// wrap or round, are treated as unknown. A symbolic value is an extent, which
+// fits in every type but bool.
 bool Fits(const Dim& value, DType type) {
   const auto constant = value.AsConstant();
   if (!value.is_valid()) return false;
@@ -84,8 +85,8 @@ MaybeDim ConstantElement(uint64_t bits, DType type) {
 
 bool NonNegative(const Dim& dim) { return dim.LowerBound().value_or(-1) >= 0; }
 
-// Divides only if the division is exact: a remainder would round (toward zero
-// for integers, to a fraction for floats).
+// Returns the quotient only if the division is exact. A remainder would make
+// the quotient round: toward zero for integers, to a fraction for floats.
 MaybeDim Divide(const Dim& a, const Dim& b, bool is_float) {
   if (b == Dim(0)) return std::nullopt;
   const Dim quotient = FloorDivide(a, b);
@@ -113,7 +114,8 @@ std::optional<bool> IsEqual(const Dim& a, const Dim& b) {
 }
 
 std::optional<bool> IsLess(const Dim& a, const Dim& b) {
-  const Dim difference = b - a;  // if the difference is positive, then a < b
+  // a < b exactly if the difference b - a is positive
+  const Dim difference = b - a;
   if (const auto low = difference.LowerBound(); low && *low > 0) return true;
   if (const auto high = difference.UpperBound(); high && *high <= 0)
     return false;
@@ -184,7 +186,8 @@ MaybeDim UnaryElement(tensor::Opcode opcode, const Dim& a, DType type) {
     case Opcode::kCeil:
     case Opcode::kRound:
     case Opcode::kTruncate:
-      // floor and similar change nothing, because the values are whole numbers
+      // Floor, ceil, round and truncate change nothing, because all values that
+      // are followed are whole numbers.
       return a;
     case Opcode::kNot:
       if (type == DType::kBool && a.is_constant()) return Dim(1 - a.constant());
@@ -255,7 +258,8 @@ class ContentsRule {
     return result;
   }
 
-  // Returns the element of an operand that broadcasts to the result.
+  // Returns the operand's element that broadcasting reads for the result's
+  // element at `indices`.
   const Dim& BroadcastElement(int index,
                               const std::vector<int64_t>& indices) const {
     const std::vector<int64_t> extents = Extents(index);

@@ -13,7 +13,8 @@ const Dim& One() {
   return *one;
 }
 
-// A position (operand, dim) of a dim that must agree with others.
+// The position of one of the dims that must agree: the operand's index, and the
+// dim's index in the operand.
 struct Position {
   size_t operand;
   size_t dim;
@@ -36,8 +37,9 @@ void Agree(const std::vector<Position>& positions, std::vector<Shape>& shapes) {
   }
 }
 
-// Makes dims that are aligned at the right agree; those of extent 1 repeat and
-// agree with anything.
+// Chooses common dims for operands that broadcast. Shapes are aligned at the
+// right; dims of extent 1 are left as they are, because they broadcast against
+// any dim.
 void UnifyBroadcast(std::vector<Shape>& shapes) {
   size_t rank = 0;
   for (const Shape& shape : shapes) rank = std::max(rank, shape.size());
@@ -78,8 +80,9 @@ void UnifyContract(const std::string& text, std::vector<Shape>& shapes) {
   for (const auto& [label, positions] : labels) Agree(positions, shapes);
 }
 
-// Makes the channels of a convolution's operands agree: x[…, C], and per group
-// w[…, C / groups, O], or all of them if it is transposed.
+// Makes the channels of a convolution's operands agree. The input x[…, C] has C
+// channels; the weights w[…, C / groups, O] have C / groups of them, or all C
+// if the convolution is transposed.
 void UnifyConvolution(int64_t groups, std::vector<Shape>& shapes) {
   if (shapes[0].size() < 2 || shapes[1].size() < 2 || groups < 1) return;
   Dim& x = shapes[0].back();

@@ -8,7 +8,8 @@ namespace ember::graph {
 
 void TakeNotUnit(GraphBuilder& builder, const Dim& dim) {
   if (dim.is_constant() || !dim.is_valid() || !MayBeUnit(dim)) return;
-  // The distance is negative only for 1, and "extents" refuses negative values.
+  // The program must reject a dim of 1. `distance` is negative only for a dim
+  // of 1, and the operator "extents" refuses negative values.
   const Dim distance = Maximum(dim - Dim(2), Dim(0) - dim);
   builder.ApplyAll(
       "extents", {builder.ShapeValue({distance})},

@@ -24,7 +24,7 @@ TEST(UnitDimsTest, OpenDimsAreTakenNotToBe1) {
   const StatusOr<Graph> graph = b.Finish();
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_TRUE(Verify(*graph).ok());
-  // N + 1 is at least 2.
+  // N + 1 is at least 2, so no assumption about it is recorded.
   EXPECT_THAT(DimsTakenNotUnit(*graph), ElementsAre(kN));
   // The assumption is part of the graph's text.
   const std::string text = Print(*graph);

@@ -92,9 +92,9 @@ void DefineContract(StagesContext& context) {
 
 // Dims of a convolution's operands by their meaning.
 struct ConvolutionShape {
-  size_t spatial = 0;  // number of spatial dims
+  size_t spatial = 0;  // number of spatial dims, without batch and channels
   int64_t groups = 1;
-  Dim inputs, outputs;  // numbers of channels per group
+  Dim inputs, outputs;  // numbers of input and output channels per group
 };
 
 ConvolutionShape ShapeOfConvolution(const Operation& operation,
@@ -151,7 +151,8 @@ Status CheckConvolution(const Operation& operation, bool transposed) {
   return OkStatus();
 }
 
-// Axes of the channels. A group with one input (output) has no axis for it.
+// Axes of a convolution's channels in its stage. If a group has only one input
+// (or output) channel, there is no axis for the channels of the group.
 struct ChannelAxes {
   Scalar output;  // axis of the output channels over all groups
   Scalar output_in_group;
@@ -280,12 +281,14 @@ InferredTypes InferConvTranspose(const Operation& operation) {
   return OneType(SumType(operation.operand(0)->dtype()), std::move(shape));
 }
 
-// The outputs of one spatial dim at first, first + stride, …, and the taps that
-// contribute to them:
-//   output = step * stride + first, tap = tap_first + j * tap_step,
-//   input = step + offset - j * input_step.
-// If `checked`, output = step, tap = j, and the input is (step + offset - j *
-// dilation) / stride where that divides.
+// One phase of a transposed convolution along one spatial dim: the outputs
+// first, first + stride, …, and the taps (positions of the window) that
+// contribute to these outputs:
+//    output = step * stride + first, tap = tap_first + j * tap_step,
+//    input = step + offset - j * input_step.
+// If `checked` is true, the dim is not split into phases: output = step, tap =
+// j, and the input is (step + offset - j * dilation) / stride for those taps
+// where the division is exact.
 struct Phase {
   bool checked = false;
   int64_t stride = 1, dilation = 1;
@@ -303,8 +306,8 @@ struct TransposedDim {
   int64_t stride, dilation;
 };
 
-// Returns the phase of outputs first, first + stride, …. Its taps have a
-// distance that is a multiple of the stride.
+// Returns the phase of the outputs first, first + stride, …. The dilated
+// positions of its taps differ by multiples of the stride.
 Phase PhaseAt(const TransposedDim& dim, int64_t first) {
   const int64_t common = std::gcd(dim.stride, dim.dilation);
   const int64_t tap_step = dim.stride / common;
@@ -352,12 +355,14 @@ std::vector<Phase> PhasesOf(const TransposedDim& dim, bool split) {
     Phase phase = PhaseAt(dim, first);
     if (!IsZero(phase.outputs)) phases.push_back(std::move(phase));
   }
-  // Without any output a stage must still store the result.
+  // If the dim has no outputs, one phase is made all the same, because a stage
+  // must store the result.
   if (phases.empty()) phases.push_back(PhaseAt(dim, 0));
   return phases;
 }
 
-// True if all inputs that the phase reads exist.
+// True if it is proved that all inputs that the phase reads are within the
+// input's extent, so that no padding is needed.
 bool StaysInside(const Phase& phase, const Dim& extent) {
   if (phase.checked) return false;
   const auto lowest =
@@ -415,7 +420,7 @@ void DefineConvTranspose(StagesContext& context) {
   const Operation& operation = context.operation();
   const ConvolutionShape shape = ShapeOfConvolution(operation, true);
   const auto& strides = IntegersOf(operation, "strides");
-  // number of stages if every spatial dim is split into phases
+  // Number of stages that result if every spatial dim is split into phases.
   int64_t count = 1;
   for (int64_t stride : strides) {
     count = stride > kMaxPhases ? kMaxPhases + 1
@@ -428,7 +433,8 @@ void DefineConvTranspose(StagesContext& context) {
                             ShapeOf(operation, "low")[i], strides[i],
                             IntegersOf(operation, "dilations")[i]};
     phases.push_back(PhasesOf(dim, count <= kMaxPhases));
-    if (phases.back().empty()) return;  // there are no outputs
+    // The convolution has no outputs, so no stage is made.
+    if (phases.back().empty()) return;
   }
   // Makes one stage per combination of the dims' phases, the last dim fastest.
   std::vector<size_t> position(shape.spatial, 0);

@@ -14,8 +14,10 @@ namespace {
 
 struct Case {
   bool transposed = false;
-  bool symbolic = false;  // true: the spatial dims of x are symbols
-  int64_t batch, groups, inputs, outputs;  // numbers of channels are per group
+  // true: the spatial dims of x are symbols, not constants
+  bool symbolic = false;
+  // `inputs` and `outputs` are numbers of channels in each group.
+  int64_t batch, groups, inputs, outputs;
   std::vector<int64_t> extent, window, strides, dilations, low, high,
       output_padding;
 };
@@ -192,8 +194,9 @@ bool RunCase(uint64_t seed) {
   graph.AddOutput("y", (*operation)->result());
   const StatusOr<std::vector<TensorData>> outputs =
       Evaluate(graph, std::vector<TensorData>{DataOf(x), DataOf(w)});
-  // This error is right only for symbolic extents, which may be too small at
-  // run time.
+  // Only a case with symbolic extents may fail when it runs: its extents may
+  // give an output extent below 0, which constant extents would have shown
+  // earlier.
   if (!outputs.ok()) {
     EXPECT_TRUE(c.symbolic) << outputs.status().message();
     EXPECT_NE(outputs.status().message().find("at least 0"),

@@ -43,7 +43,7 @@ InferredTypes InferShapeValue(const Operation& operation) {
 
 Scalar DefineShapeValue(ElementContext& context, Indices indices) {
   const Shape& values = ShapeOf(context.operation(), "values");
-  // any element will do, because no element is ever read
+  // No element of an empty result is ever read, so any scalar will do.
   if (values.empty()) return context.Index(0);
   Scalar result = context.Extent(values.back());
   for (size_t i = values.size() - 1; i-- > 0;) {

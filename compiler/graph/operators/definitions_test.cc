@@ -31,8 +31,8 @@ std::vector<TensorData> RandomInputs(const Graph& graph, uint64_t seed) {
       bytes *= data.extents.back();
     }
     std::vector<uint8_t> values(static_cast<size_t>(bytes));
-    // Integer types get small integers, so that some of them are good indices;
-    // floats get any bits.
+    // Elements of integer types are small numbers, so that some of them are
+    // valid indices; elements of float types have random bits.
     for (size_t i = 0; i < values.size(); ++i) {
       const bool low_byte =
           i % static_cast<size_t>(DTypeByteSize(input->dtype())) == 0;
@@ -102,7 +102,8 @@ TEST(DefinitionsTest, SymbolicAndPinnedGraphsAgree) {
     const Status status = pinned.SubstituteSymbols(replacements);
     const auto inputs = RandomInputs(graph, seed);
     const auto symbolic = Evaluate(graph, inputs);
-    // both evaluations must detect a shape that is wrong at run time
+    // If pinning the symbols fails because a shape is wrong, evaluation with
+    // symbols must fail, too.
     if (!status.ok()) {
       ASSERT_FALSE(symbolic.ok()) << status.message() << "\n" << Print(graph);
       continue;
@@ -112,7 +113,8 @@ TEST(DefinitionsTest, SymbolicAndPinnedGraphsAgree) {
     ASSERT_EQ(symbolic.ok(), constant.ok())
         << symbolic.status().message() << constant.status().message()
         << Print(graph);
-    if (!symbolic.ok()) continue;  // an index was out of range
+    // Both evaluations failed because an index was out of range.
+    if (!symbolic.ok()) continue;
     for (size_t i = 0; i < symbolic->size(); ++i) {
       ASSERT_TRUE(SameTensor((*symbolic)[i], (*constant)[i]))
           << graph.output_names()[i] << "\n"

@@ -45,7 +45,8 @@ InferredTypes InferInstruction(const Operation& operation) {
   return OneType(is_bool ? DType::kBool : dtype, std::move(shape));
 }
 
-// Loads the operand's element for the result's element at `indices`.
+// Loads the operand's element that broadcasting reads for the result's element
+// at `indices`.
 Scalar LoadBroadcast(ElementContext& context, int operand, Indices indices) {
   const Shape& shape = context.operation().operand(operand)->shape();
   const size_t offset = indices.size() - shape.size();
@@ -167,7 +168,8 @@ struct Row {
   std::string_view doc;
 };
 
-// The table owns the names that its records view, so both live equally long.
+// The rows own the operator names that the records view, so the rows and
+// records live equally long.
 const std::vector<Row>& Rows() {
   static const auto* const rows = new std::vector<Row>{
 #define EMBER_ROW(name, text, kinds, doc) {text, Opcode::k##name, doc},

@@ -32,8 +32,9 @@ Scalar DefineGather(ElementContext& context, Indices indices) {
   return context.Load(0, own);
 }
 
-// Checks that the indices have the rank of the data and are no larger than the
-// data except along the axis.
+// Checks the operands of gather_elements and scatter_elements: the indices must
+// have the rank of the data, and no extent larger than the data's, except along
+// the attribute `axis`.
 Status CheckElementwiseIndices(const Operation& operation) {
   const Value& data = *operation.operand(0);
   EMBER_RETURN_IF_ERROR(CheckIndexOperand(operation, 1));

@@ -35,12 +35,13 @@ Scalar Linearize(ElementContext& context, const Shape& dims, Indices indices) {
   return position;
 }
 
-// Computes the inverse of Linearize: the indices of a position within
-// dims[begin, end).
+// Computes the inverse of Linearize: sets the indices of the dims of one group
+// from a row-major position within these dims.
 void Delinearize(ElementContext& context, const Shape& dims,
                  const ReshapeGroup& group, Scalar position,
                  std::vector<Scalar>& indices) {
-  int first = group.from_begin;  // the outermost dim needs no mod
+  // The outermost dim that is not 1 needs no mod.
+  int first = group.from_begin;
   while (first + 1 < group.from_end && IsOne(dims[static_cast<size_t>(first)]))
     ++first;
   for (int i = group.from_end - 1; i >= group.from_begin; --i) {
@@ -122,7 +123,8 @@ Status CheckSliceDim(const Dim& dim, const Dim& start, int64_t step,
   const bool outside =
       !last.is_valid() || SurelyBelow(start, 0) || SurelyBelow(last, 0) ||
       SurelyBelow(dim - 1 - start, 0) || SurelyBelow(dim - 1 - last, 0);
-  // A size that is not constant may be 0, for which any start is right.
+  // A slice whose size is not constant is accepted: the size may be 0, for
+  // which any start is valid.
   if (outside && size.is_constant()) {
     return Mismatch("starts, steps, sizes: expected elements within 0 and ",
                     dim.ToString(), ", found ", start.ToString(), " to ",
@@ -209,9 +211,9 @@ Scalar Clamp(Scalar index, Scalar zero, Scalar last) {
   return Maximum(Minimum(index, last), zero);
 }
 
-// Returns the index that mode "reflect" reads: it mirrors at the first and last
-// element, as often as needed. The last clamp changes no index but makes the
-// range provable.
+// Returns the index that padding mode "reflect" reads: an index outside of the
+// dim is mirrored at the first and the last element as often as needed. The
+// final clamp changes no index, but it lets later analysis prove the range.
 Scalar ReflectIndex(ElementContext& context, Scalar index, const Dim& dim,
                     bool once) {
   const Scalar zero = context.Index(0);

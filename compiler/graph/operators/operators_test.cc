@@ -142,9 +142,9 @@ TEST(OperatorsTest, DefinitionsComputeWhatTheTextsSay) {
   }
 }
 
-// testdata/dispatches.txt holds graphs of one operation (and what it needs),
-// each followed by "---" and the dispatch of its last operation. It shows that
-// index expressions stay as simple as they can be.
+// testdata/dispatches.txt holds graphs, each followed by "---" and the dispatch
+// of the graph's last operation. The test shows that the index expressions of
+// dispatches stay as simple as they can be.
 TEST(OperatorsTest, DispatchesReadAsTheTextsSay) {
   std::ifstream stream("compiler/graph/operators/testdata/dispatches.txt");
   std::string section, graph_text;

@@ -31,8 +31,10 @@ InferredTypes InferReduce(const Operation& operation) {
 // Axes of a stage over all elements of operand 0; the listed ones are
 // reductions.
 struct ReductionAxes {
-  std::vector<Scalar> element;  // index of the element, per dim of the operand
-  std::vector<Scalar> result;   // index of the result, per remaining dim
+  // For each dim of the operand, the index of the element that is combined.
+  std::vector<Scalar> element;
+  // For each dim that remains in the result, the index of the result.
+  std::vector<Scalar> result;
 };
 
 ReductionAxes MakeAxes(StageContext& stage, std::span<const int64_t> reduced) {
@@ -72,9 +74,10 @@ InferredTypes InferArgReduce(const Operation& operation) {
   return OneType(DType::kI64, Without(operand.shape(), std::span(&axis, 1)));
 }
 
-// Returns true if a search for the largest (or smallest) element takes `next`
-// in the place of `best`. A NaN wins over all numbers, as it does in minimum
-// and maximum; of equal elements, and of NaNs, the first or the last is taken.
+// Returns true if a search for the largest (or smallest) element replaces the
+// element `best`, found so far, by the element `next`. A NaN wins over all
+// numbers, as it does in minimum and maximum. Of equal elements, and of NaNs,
+// the search keeps the first one, or the last one if `last` is true.
 Scalar Wins(const Scalar& next, const Scalar& best, bool maximum, bool last) {
   const Scalar less = maximum ? best : next;
   const Scalar more = maximum ? next : best;

@@ -12,7 +12,8 @@ int SkipUnits(const Shape& shape, int position) {
   return position;
 }
 
-// Returns the smallest group that starts at the positions of `start`.
+// Returns the smallest group of dims that begins at from_begin and to_begin of
+// `start` and has equal element counts on both sides; nothing if there is none.
 std::optional<ReshapeGroup> SmallestGroup(const Shape& from, const Shape& to,
                                           ReshapeGroup start) {
   Dim from_count = 1;
@@ -44,8 +45,8 @@ std::vector<ReshapeGroup> GroupReshape(const Shape& from, const Shape& to) {
     if (next.from_begin == from_size || next.to_begin == to_size) return groups;
     const auto group = SmallestGroup(from, to, next);
     if (!group)
-      // happens only after a dim of extent 0, or where overflow hides the
-      // products
+      // There is no such group only after a dim of extent 0, or if an overflow
+      // makes the products invalid. The remaining dims then form one group.
       break;
     groups.push_back(*group);
     next = {group->from_end, 0, group->to_end, 0};

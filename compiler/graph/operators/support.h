@@ -33,7 +33,7 @@ inline InferredTypes OneType(DType dtype, Shape shape) {
   return std::vector<TensorType>{TensorType{dtype, std::move(shape)}};
 }
 
-// Makes an error of one line from texts.
+// Returns an InvalidArgument error whose message is the parts, joined.
 template <typename... Parts>
 Status Mismatch(const Parts&... parts) {
   std::string message;
@@ -70,8 +70,9 @@ inline bool SurelyBelow(const Dim& dim, int64_t limit) {
   return value && *value < limit;
 }
 
-// Checks used by several operators. `what` is the attribute's name or the
-// operand's number.
+// The following functions return an error unless operands or attributes of an
+// operation have the expected form. `attribute` is the attribute's name, which
+// the error names; `operand`, `a` and `b` are the operands' numbers.
 Status CheckAxis(const Operation& operation, std::string_view attribute,
                  int rank);
 Status CheckAxes(std::span<const int64_t> axes, std::string_view attribute,
@@ -91,13 +92,15 @@ inline Scalar DimOf(ElementContext& context, int operand, int dim) {
   return context.Extent(context.operation().operand(operand)->shape()[dim]);
 }
 
-// Return 0, 1, the largest and the smallest value of a type.
+// These functions return 0, 1, the largest and the smallest value of a type, as
+// scalars.
 Scalar ZeroOf(ElementContext& context, DType type);
 Scalar OneOf(ElementContext& context, DType type);
 Scalar LargestOf(ElementContext& context, DType type);
 Scalar SmallestOf(ElementContext& context, DType type);
 
-// A combiner by its name in attributes, and the value that it leaves unchanged.
+// A combiner, looked up by its name in attributes, with its identity: the value
+// that leaves the other operand unchanged.
 struct NamedCombiner {
   std::string_view name;
   tensor::Combiner combiner;

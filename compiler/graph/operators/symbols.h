@@ -12,14 +12,15 @@
 
 namespace ember::graph {
 
-// Adds the symbols in the types of operands and results, in attributes, and the
-// free symbols of regions.
+// These functions add to `symbols` the symbols that an operation uses (in the
+// types of its operands and results, in its attributes, and the free symbols of
+// its regions), or those of a shape.
 void CollectSymbols(const Operation& operation, std::set<std::string>& symbols);
 void CollectSymbols(const Shape& shape, std::set<std::string>& symbols);
 
 // Returns the symbols that a region needs from outside: all that occur in it,
-// except those that its operations define. For a loop's body this includes
-// `varying`.
+// except those that its operations define. The symbols of a loop's attribute
+// `varying` count as needed by the loop's body.
 std::set<std::string> FreeSymbols(const Graph& region);
 
 // Returns the symbols that the graph's operations define, including those in

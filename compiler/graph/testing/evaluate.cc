@@ -51,7 +51,8 @@ class GraphEvaluator {
       }
       values_.emplace(&input, inputs[i]);
     }
-    // a second loop, because all symbols are known now
+    // The inputs' extents are checked in a second loop, because only now the
+    // values of all symbols are known.
     for (size_t i = 0; i < inputs.size(); ++i) {
       EMBER_ASSIGN_OR_RETURN(const auto extents,
                              Extents(graph_.inputs()[i]->shape()));

@@ -239,8 +239,8 @@ class GraphGenerator {
       return;
     }
     if (x->rank() < 2) return;
-    // Tries an operation with weights that fit: x as [1, elements, 1], and a
-    // window of two.
+    // Tries a convolution whose weights fit any x: x is reshaped to [1,
+    // elements, 1], and the window has two positions.
     Try("reshape", {x}, {{"shape", Shape{1, ElementCount(x->shape()), 1}}});
     Value* const image = values_.back();
     if (image->rank() != 3 || image->dtype() == DType::kBool) return;

@@ -22,11 +22,12 @@ struct Resources {
 // text may be untrusted.
 constexpr int kMaxRegionDepth = 64;
 
-// Parses the resources after the graph's closing brace.
+// Parses the resources (bytes of large constants and strings) that follow the
+// graph's closing brace.
 StatusOr<Resources> ParseResources(std::string_view text) {
   Lexer lexer(text);
   int depth = 0;
-  do {  // skips tokens up to the brace that closes the graph
+  do {  // The loop skips tokens up to the brace that closes the graph.
     if (lexer.AtEnd()) return lexer.ExpectedError("'}'");
     const Token token = lexer.Next();
     if (token.Is("{")) ++depth;

@@ -36,7 +36,8 @@ class GraphPrinter {
         printer_(printer),
         resources_(resources) {}
 
-  // Prints the graph up to the closing brace, without the end of its line.
+  // Prints the graph up to its closing brace. The newline is left to the
+  // caller.
   void Print() && {
     NameValues();
     PrintHead();
@@ -49,8 +50,9 @@ class GraphPrinter {
   }
 
  private:
-  // Names inputs, outputs, then all other values. Each keeps its own name if
-  // that can be written and is free.
+  // Chooses names for the text: first for inputs, then for outputs, then for
+  // all other values. A value keeps its own name if the name can be written as
+  // an identifier and no other value has it yet.
   void NameValues() {
     for (const Value* input : graph_.inputs()) NameValue(input, input->name());
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
@@ -89,7 +91,8 @@ class GraphPrinter {
     return "%" + names_.at(value);
   }
 
-  // Prints the name as a string before a value that cannot carry it.
+  // Prints the name as a string before the value if it differs from the value's
+  // name in the text.
   void PrintNameOf(const Value* value, const std::string& name) {
     if (names_.at(value) != name) printer_.Print(QuoteString(name), " = ");
   }
@@ -145,8 +148,9 @@ class GraphPrinter {
     std::string separator = " {";
     const bool is_constant = operation.name() == "constant";
     for (const auto& [name, value] : operation.attributes().entries()) {
-      if (is_constant && name != "value")
-        continue;  // left out, because the result's type contains it
+      // A constant's dtype and shape are not printed as attributes, because
+      // its result's type contains them.
+      if (is_constant && name != "value") continue;
       printer_.Print(separator, name, " = ");
       PrintAttribute(operation, value);
       separator = ", ";
@@ -192,8 +196,9 @@ class GraphPrinter {
       return;
     }
     std::string name = HexOf(HashBytes(data.bytes));
-    // Equal constants share a line. Different constants of equal hash get
-    // different names.
+    // Constants of equal bytes share one line of the resources. If constants of
+    // different bytes have the same hash, an "x" is appended to the name until
+    // the names differ.
     while (!std::ranges::equal(
         resources_.emplace(name, data.bytes).first->second, data.bytes)) {
       name += "x";

@@ -89,7 +89,8 @@ TEST(TextTest, LargeConstantsAreLinesAtTheEnd) {
   std::vector<uint8_t> bytes(1000);
   for (size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = static_cast<uint8_t>(i * 7);
-  for (int i = 0; i < 2; ++i) {  // equal constants share a line
+  // Two equal constants are added, whose bytes the text holds only once.
+  for (int i = 0; i < 2; ++i) {
     const auto constant = graph.Add(OperatorNamed("constant"), {},
                                     {{"value", ConstantData::Copy(bytes)},
                                      {"dtype", DType::kU8},
@@ -126,7 +127,9 @@ TEST(TextTest, EqualSeesEveryDifference) {
   for (const auto& [from, to] : edits) {
     std::string edited = text;
     edited.replace(edited.find(from), from.size(), to);
-    size_t at;  // replaces the dims of results, which follow the input's
+    // When the input's dim is renamed, the dims of all results that follow from
+    // it are renamed, too.
+    size_t at;
     while (from == "f32[N, 4]" && (at = edited.find("N")) != std::string::npos)
       edited[at] = 'M';
     const StatusOr<Graph> other = Parse(edited);
@@ -189,7 +192,8 @@ TEST(TextTest, BrokenTextsAreErrors) {
   for (size_t length = 0; length + 2 < text.size(); ++length) {
     EXPECT_FALSE(Parse(text.substr(0, length)).ok()) << text.substr(0, length);
   }
-  // the parser must not crash on any changed text
+  // Each byte of the text is changed in several ways; the parser may return an
+  // error but must not crash.
   for (size_t i = 0; i < text.size(); ++i) {
     for (char c : {'}', '"', '%', '9', '\0'}) {
       std::string edited = text;

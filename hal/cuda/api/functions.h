@@ -1,7 +1,7 @@
-// The part of CUDA's driver API that the driver uses: types, constants and
-// functions, one line each. It is declared here after the public API, because a
-// machine that builds Ember need not have a toolkit. functions_test compares it
-// with cuda.h if that is installed.
+// The part of CUDA's driver API that Ember's CUDA driver uses: types, constants
+// and functions, one line each. They are declared here as in the public API,
+// because a machine that builds Ember need not have the CUDA toolkit.
+// functions_test compares it with cuda.h if that is installed.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Library library, OpenLibrary());
 //   library.cu.Init(0);   // cuInit
@@ -15,7 +15,8 @@
 
 namespace ember::hal::cuda {
 
-// 0: success; result.h has names and meanings of the others
+// The result of a CUDA call: 0 is success. hal/cuda/api/result.h has names and
+// meanings of the other values.
 using CUresult = int;
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
@@ -29,7 +30,8 @@ using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphNode = struct CUgraphNode_st*;
 using CUgraphExec = struct CUgraphExec_st*;
-// The types below are enumerations of C, which are passed as integers.
+// In CUDA's header the types below are enumerations of C, which are passed as
+// integers.
 using CUdevice_attribute = int;
 using CUfunction_attribute = int;
 using CUmemPool_attribute = int;
@@ -42,9 +44,9 @@ using CUtensorMapL2promotion = int;
 using CUtensorMapFloatOOBfill = int;
 
 inline constexpr CUdevice_attribute kMaxThreadsPerBlock = 1;
-// the numbers of y and z follow
+// The numbers of the attributes for y and z are the next two.
 inline constexpr CUdevice_attribute kMaxBlockDimX = 2;
-// the numbers of y and z follow
+// The numbers of the attributes for y and z are the next two.
 inline constexpr CUdevice_attribute kMaxGridDimX = 5;
 inline constexpr CUdevice_attribute kMaxSharedMemoryPerBlock = 8;
 inline constexpr CUdevice_attribute kWarpSize = 10;
@@ -60,7 +62,7 @@ inline constexpr CUfunction_attribute kFunctionMaxThreadsPerBlock = 0;
 inline constexpr CUfunction_attribute kFunctionSharedSizeBytes = 1;
 inline constexpr CUfunction_attribute kFunctionMaxDynamicSharedSizeBytes = 8;
 
-// its value is a uint64_t
+// The value of this attribute is a uint64_t.
 inline constexpr CUmemPool_attribute kPoolReleaseThreshold = 4;
 
 inline constexpr CUjit_option kJitInfoLogBuffer = 3;
@@ -139,14 +141,15 @@ struct CUDA_MEMCPY3D {
   size_t WidthInBytes = 0, Height = 0, Depth = 0;
 };
 
-// Describes a tensor to a kernel that copies boxes of it. CUDA 12 aligns it to
-// 64 bytes, CUDA 13 to 128.
+// Describes a tensor to a kernel that copies boxes of it. CUDA 12 aligns this
+// structure to 64 bytes, CUDA 13 to 128.
 struct alignas(128) CUtensorMap {
   uint64_t opaque[16] = {};
 };
 
-// Rows F(name here, symbol in libcuda, parameters). All functions return a
-// CUresult. The symbols are those of CUDA 11.4, which later drivers keep.
+// Table of CUDA functions. Columns: F(name in this code, symbol in libcuda,
+// parameters). All functions return a CUresult. The symbols are those of CUDA
+// 11.4, which later drivers keep.
 #define EMBER_CUDA_FUNCTIONS(F)                                               \
   F(Init, cuInit, (unsigned))                                                 \
   F(DriverGetVersion, cuDriverGetVersion, (int*))                             \
@@ -215,8 +218,8 @@ struct alignas(128) CUtensorMap {
   F(GraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))                      \
   F(GraphExecDestroy, cuGraphExecDestroy, (CUgraphExec))
 
-// Rows for functions of newer drivers, from CUDA 12.0 on; their pointers are
-// null if the library lacks them.
+// Table of functions that only newer drivers have, from CUDA 12.0 on. Their
+// pointers are null if the library lacks them.
 #define EMBER_CUDA_OPTIONAL_FUNCTIONS(F)                                       \
   F(TensorMapEncodeTiled, cuTensorMapEncodeTiled,                              \
     (CUtensorMap*, CUtensorMapDataType, uint32_t, void*, const uint64_t*,      \

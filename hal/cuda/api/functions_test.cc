@@ -1,4 +1,5 @@
-// Compares functions.h with CUDA's own header: a mistake does not compile.
+// Compares functions.h with CUDA's own header at compile time: a mistake does
+// not compile.
 #include "hal/cuda/api/functions.h"
 
 #include <cuda.h>
@@ -30,8 +31,8 @@ EMBER_SAME_FIELD(CUmemPoolProps, location);
 EMBER_SAME_FIELD(CUmemPoolProps, maxSize);
 EMBER_SAME_FIELD(CUmemPoolProps, reserved);
 
-// CUDA_KERNEL_NODE_PARAMS is the first version of the structure;
-// cuGraphAddKernelNode takes it under this name.
+// In CUDA's header CUDA_KERNEL_NODE_PARAMS is the first version of the
+// structure, which cuGraphAddKernelNode takes.
 static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) ==
               sizeof(::CUDA_KERNEL_NODE_PARAMS_v1));
 static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS, kernelParams) ==
@@ -120,15 +121,17 @@ EMBER_SAME_VALUE(kNotReady, CUDA_ERROR_NOT_READY);
 EMBER_SAME_VALUE(kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
 EMBER_SAME_VALUE(kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
 
-// True if the header's function has as many parameters, each of the same size.
-// Symbols whose name refers to a newer function in the header are left out.
+// True if the function in CUDA's header has the same number of parameters, each
+// of the same size. Functions whose name means a newer version in the header
+// are not compared.
 template <typename Ours, typename Theirs>
 struct AreAlike : std::false_type {};
 template <typename... Ours, typename... Theirs>
 struct AreAlike<CUresult (*)(Ours...), ::CUresult (*)(Theirs...)> {
   static constexpr bool Value() {
     if constexpr (sizeof...(Ours) == sizeof...(Theirs)) {
-      // Pointers are compared, too. NOLINTNEXTLINE(bugprone-sizeof-expression)
+      // The sizes of pointers are compared, too.
+      // NOLINTNEXTLINE(bugprone-sizeof-expression)
       return ((sizeof(Ours) == sizeof(Theirs)) && ...);
     } else {
       return false;

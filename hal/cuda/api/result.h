@@ -29,13 +29,16 @@ inline constexpr CUresult kLaunchFailed = 719;
 // 12345" for an unknown result.
 std::string ResultName(CUresult result);
 
-// True if the context is lost for good: a kernel faulted, or the device is
-// gone. All later CUDA calls with that context fail, too.
+// True if the result means that the context is lost for good, because a kernel
+// faulted or the device is gone. All later CUDA calls with that context fail,
+// too.
 bool IsLost(CUresult result);
 
-// Returns OK for success. ResourceExhausted: memory or a limit; NotFound: no
-// device or a driver that is too old; InvalidArgument: code that the driver
-// refuses; FailedPrecondition: IsLost; Internal: anything else.
+// Converts a result to a status: OK for success; ResourceExhausted if memory or
+// a limit is exhausted; NotFound if there is no device or the driver is too
+// old; InvalidArgument if the driver refuses the code; FailedPrecondition if
+// IsLost; Internal for any other result. `call` names the CUDA function in the
+// message.
 Status ResultStatus(std::string_view call, CUresult result);
 
 }  // namespace ember::hal::cuda

@@ -1,4 +1,4 @@
-// Fails a test program in which Vulkan's validation layer reported a message.
+// Makes a test program fail if Vulkan's validation layer reported a message.
 #include "gtest/gtest.h"
 #include "hal/vulkan/validation.h"
 
@@ -19,8 +19,8 @@ class NoMessages final : public testing::Environment {
 }  // namespace
 }  // namespace ember::hal::vulkan
 
-// Suppresses reports about the layer, which takes locks of its own in different
-// orders.
+// Suppresses ThreadSanitizer's reports about the validation layer, which takes
+// its own locks in different orders.
 extern "C" const char* __tsan_default_suppressions() {
   return "deadlock:libVkLayer_khronos_validation.so\n";
 }

@@ -31,7 +31,7 @@ class NestHeader {
   StatusOr<NestLayout> LayoutFor(std::span<const int64_t> parameters) const {
     return vm::LayOutKernel(image_, parameters, alignment_);
   }
-  // Returns the image, which has no code.
+  // Returns the nest's image, which has no code.
   const vm::KernelImage& image() const { return image_; }
 
  private:

@@ -17,8 +17,8 @@ namespace ember::jit::llvm_ir {
 class Arithmetic {
  public:
   // One instruction and its operands, which are in registers: all scalars or
-  // all vectors. `type` is the operands' type. The ranges are those of i64
-  // operands.
+  // all vectors. `type` is the type of the operands. The ranges are known
+  // bounds of operands of type i64.
   struct Operation {
     tensor::Opcode opcode = tensor::Opcode::kAdd;
     bool is_raw = false;  // true for a raw instruction (jit/loops/raw.h)
@@ -50,14 +50,15 @@ class Arithmetic {
 #undef EMBER_ROW
 
   llvm::Value* Replaced(const Operation& op);
-  // Both functions emit an instruction of the machine. If the machine has none,
-  // legalisation has replaced the operation by others (jit/math).
+  // Transcendental emits exp of f32 if the machine has it; legalisation has
+  // replaced all other transcendental functions (jit/math). FloatRemainder
+  // always declines (DeclineReason::kFloatRemainder).
   llvm::Value* Transcendental(const Operation& op);
   llvm::Value* FloatRemainder(const Operation& op);
   // Emits a unary function of floats that LLVM has as an intrinsic.
   llvm::Value* Function(const Operation& op, unsigned intrinsic);
-  // Divides a by b. Uses 32 bits if the machine has no 64-bit integers and the
-  // result is the same.
+  // Divides a by b. If the machine has no 64-bit integers, divides in 32 bits
+  // where that gives the same result.
   llvm::Value* Divided(const Operation& op, bool is_unsigned,
                        llvm::Instruction::BinaryOps operation);
 

@@ -119,8 +119,8 @@ void BlockEmitter::EmitUnrolled(const Statement& statement, int64_t extent) {
 
 // Emits a vector loop. Its vectors have a power of two of lanes: for other
 // numbers LLVM 19 makes gathers and masked loads that trap or read masked
-// lanes. Lanes beyond the extent are masked. They have the last value of the
-// variable, since ranges of expressions only hold for values that exist.
+// lanes. Lanes beyond the extent are masked. In masked lanes the variable has
+// its last value, since ranges of expressions only hold for values that exist.
 void BlockEmitter::EmitVector(const Statement& statement, int64_t extent) {
   if (extent == 1) return EmitUnrolled(statement, extent);
   const auto lanes =
@@ -178,8 +178,8 @@ void BlockEmitter::EmitLanesIf(const Statement& statement, Value* condition) {
   Value* const outer = expressions_.mask();
   Value* mask = outer ? b_.CreateAnd(outer, condition) : condition;
   // A branch costs more than the statements that it skips if the machine has
-  // mask registers. It would also delay the computation of stored values, whose
-  // operands would wait in registers.
+  // mask registers. The branch would also delay the computation of stored
+  // values, whose operands would wait in registers.
   if (target_.has_masks && IsOfLanes(statement.body)) {
     expressions_.SetMask(mask);
     EmitBlock(statement.body);
@@ -257,7 +257,7 @@ Value* BlockEmitter::FirstLane(Value* value, Value* which) {
   if (!IsVector(value)) return value;
   const auto lanes = static_cast<unsigned>(expressions_.scopes().lanes());
   Value* bits = b_.CreateBitCast(which, b_.getIntNTy(lanes));
-  // If no lane failed, it does not matter which lane this is.
+  // If no lane failed, the result is not used, so any lane will do.
   Value* lane =
       b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
   Value* last = llvm::ConstantInt::get(lane->getType(), lanes - 1);

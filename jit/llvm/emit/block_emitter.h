@@ -104,12 +104,12 @@ class BlockEmitter {
   void EmitIf(const loops::Statement& statement);
   void EmitLanesIf(const loops::Statement& statement, llvm::Value* condition);
   // True if everything in the block is done lane by lane and accesses
-  // neighbours: without an active lane it does nothing.
+  // neighbouring elements, so that the block does nothing if no lane is active.
   bool IsOfLanes(const loops::Block& block);
   bool IsOfLanes(std::span<const NodeId> indices);
   void EmitPrefetch(const loops::Statement& statement);
-  // Returns a scalar as it is, and of a vector the value in the first lane that
-  // is set in `which`.
+  // Returns a scalar value as it is. For a vector, returns the value in the
+  // first lane that is set in `which`.
   llvm::Value* FirstLane(llvm::Value* value, llvm::Value* which);
 
   DotProducts dot_products_;

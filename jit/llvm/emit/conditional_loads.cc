@@ -46,8 +46,9 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
                     : llvm::dyn_cast<llvm::Constant>(ToMemory(b_, dtype, off));
   llvm::GlobalVariable* const outside =
       FullOf(constant ? constant : llvm::Constant::getNullValue(element));
-  // Elements of one row share the selected address. The distance from the row
-  // can be any number, so it must fit the memory.
+  // Elements of one row share a selected address, which is that of the row,
+  // plus the element's constant distance from it. The memory that is read in
+  // place of elements outside must be as long as that distance.
   const bool has_row =
       address.row != nullptr && address.behind_row > 0 &&
       address.behind_row <= kOutsideBytes / DTypeByteSize(dtype) - lanes;
@@ -61,8 +62,8 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
   llvm::Type* type = element;
   if (is_vector)
     type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
-  // The marks for aliases of the buffer hold for the outside memory, too: no
-  // store writes to it either.
+  // The buffer's alias marks also hold for the memory that is read in place of
+  // elements outside: no store writes to that memory either.
   Value* const loaded =
       ToRegister(b_, dtype,
                  Mark(b_.CreateAlignedLoad(type, pointer, AlignmentOf(buffer)),

@@ -23,8 +23,8 @@ class Conversions {
 
  private:
   llvm::Value* FloatToFloat(DType from, DType to, llvm::Value* value);
-  // Returns the float in a form that hides from LLVM whether it comes from or
-  // becomes an f16.
+  // Returns the float in a form in which LLVM does not see if it comes from an
+  // f16 or becomes one.
   llvm::Value* Opaque(llvm::Value* value);
 
   Builder& b_;

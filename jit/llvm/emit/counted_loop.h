@@ -4,7 +4,7 @@
 //   ... code that uses loop.value(); the builder is in the body
 //   loop.Finish(after);
 //
-// The body runs at least once. `header` dominates it.
+// The body runs at least once. The block header() dominates the body.
 #ifndef EMBER_JIT_LLVM_EMIT_COUNTED_LOOP_H_
 #define EMBER_JIT_LLVM_EMIT_COUNTED_LOOP_H_
 
@@ -16,9 +16,9 @@ namespace ember::jit::llvm_ir {
 
 class CountedLoop {
  public:
-  // The variable gets both incoming values here: the builder's folder looks
-  // through variables, and would take one without a next value for its first
-  // value.
+  // Makes the loop, and leaves the builder in its body. The loop variable (a
+  // phi) gets both incoming values here: the builder's folder simplifies phis,
+  // and would replace one that has only the first value by that value.
   CountedLoop(Builder& builder, llvm::Function& function, llvm::Value* begin,
               llvm::Value* end, const std::string& name)
       : b_(builder), end_(end), header_(NewBlock(function, "loop")) {

@@ -125,7 +125,7 @@ Value* DotProducts::LoadB(const Operands& operands, llvm::Type* element,
                                       VectorOf(element, count * lanes));
 }
 
-// --- 4 bytes by 4 bytes, one i32 per lane
+// --- Sums of 4 products of bytes, one i32 per lane. ---
 
 Value* DotProducts::SplatByte(int byte) {
   const uint32_t four = static_cast<uint32_t>(byte) * 0x01010101u;
@@ -133,7 +133,7 @@ Value* DotProducts::SplatByte(int byte) {
 }
 
 Value* DotProducts::ArmDot(ByteDot dot, Value* sum, Value* a, Value* b) {
-  using namespace llvm::Intrinsic;  // NOLINT: a table of its names
+  using namespace llvm::Intrinsic;  // NOLINT: the table has many names of it
   static constexpr ID kTable[3][2] = {{aarch64_neon_sdot, aarch64_sve_sdot},
                                       {aarch64_neon_udot, aarch64_sve_udot},
                                       {aarch64_neon_usdot, aarch64_sve_usdot}};
@@ -188,9 +188,9 @@ Value* DotProducts::UnsignedBySmall(Value* sum, Value* a, Value* b) {
 
 // Returns the sum plus four products. If the signs are not those of the
 // machine's product, adding 128 to one factor (or subtracting it) changes its
-// sign. The correction is then subtracted from the sum. It depends on one
-// operand only, so LLVM computes it once for all the operands that this one is
-// multiplied with.
+// sign. The correction is then subtracted from the sum. The correction depends
+// on one operand only, so LLVM computes it once for all products of that
+// operand.
 Value* DotProducts::FourProducts(const Operands& operands, Value* sum) {
   const int lanes = expressions_.scopes().lanes();
   Value* a = Splat(
@@ -205,7 +205,8 @@ Value* DotProducts::FourProducts(const Operands& operands, Value* sum) {
     return ArmDot(a_signed ? ByteDot::kSigned : ByteDot::kUnsigned, sum, a, b);
   }
   if (target_.is_neon && !target_.has_neon_mixed_products) {
-    // Computes (unsigned - 128) * signed - -128 * signed.
+    // Computes a * b as (u - 128) * s - -128 * s, where u is the unsigned and s
+    // the signed factor.
     Value* shifted = b_.CreateXor(a_signed ? b : a, flip);
     Value* other = a_signed ? a : b;
     sum = ArmDot(ByteDot::kSigned, sum, shifted, other);
@@ -213,16 +214,16 @@ Value* DotProducts::FourProducts(const Operands& operands, Value* sum) {
   }
   if (!a_signed && b_signed) return UnsignedBySigned(sum, a, b);
   if (a_signed && !b_signed) return UnsignedBySigned(sum, b, a);
-  if (a_signed) {  // (a + 128) * b - 128 * b
+  if (a_signed) {  // computes a * b as (a + 128) * b - 128 * b
     sum = UnsignedBySigned(sum, b_.CreateXor(a, flip), b);
     return b_.CreateSub(sum, UnsignedBySigned(zero, flip, b));
   }
-  // a * (b - 128) - a * -128
+  // Computes a * b as a * (b - 128) - a * -128.
   sum = UnsignedBySigned(sum, a, b_.CreateXor(b, flip));
   return b_.CreateSub(sum, UnsignedBySigned(zero, a, flip));
 }
 
-// --- 2 by 2
+// --- Sums of 2 products. ---
 
 Value* DotProducts::TwoProducts(const Operands& operands, Value* sum) {
   const int lanes = expressions_.scopes().lanes();

@@ -169,8 +169,8 @@ Value* ExpressionEmitter::EmitUpdate(tensor::Update update, DType type,
 
 Value* ExpressionEmitter::EmitSelect(const Node& node) {
   Value* condition = Emit(node.operands[0]);
-  // The condition may be constant, in unrolled loops for example: the other
-  // operand is not emitted, as it may be large.
+  // If the condition is a constant, as in unrolled loops, only the chosen
+  // operand is emitted, because the other one may be large.
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition))
     return Emit(node.operands[known->isOne() ? 1 : 2]);
   Value* const a = Emit(node.operands[1]);

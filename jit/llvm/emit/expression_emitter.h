@@ -33,15 +33,16 @@ class ExpressionEmitter {
 
   // Forgets the values of loads, because memory may have changed since.
   void BeginStatement() { statement_.clear(); }
-  // The active lanes, at least one; null if all lanes are active.
+  // Returns the mask of the active lanes, of which there is at least one; null
+  // if all lanes are active.
   llvm::Value* mask() const { return mask_; }
   void SetMask(llvm::Value* mask) { mask_ = mask; }
 
   // Returns the node's value: a scalar, or a vector if the value differs from
   // lane to lane.
   llvm::Value* Emit(NodeId id);
-  // Emits an update of an element `a` by a value `b` of the type. Both are
-  // scalars, or vectors of any number of lanes.
+  // Emits an update of an element `a` by a value `b`, both of type `type`. The
+  // values are scalars, or vectors of any number of lanes.
   llvm::Value* EmitUpdate(tensor::Update update, DType type, llvm::Value* a,
                           llvm::Value* b);
   // Returns the lanes (i1, or lanes x i1) in which `index` is in 0..extent-1.
@@ -49,8 +50,8 @@ class ExpressionEmitter {
   // A range of memory that a load or a pad reads, if its lanes are neighbours
   // there: the address of lane 0, and an i1 that is true if all lanes are in
   // the buffer. If the i1 is false, no lane is in the buffer, and the pad is
-  // zero. There is no run for other values, or if only some lanes are active or
-  // in the buffer.
+  // zero. Other values than loads and pads have no run. There is no run either
+  // if only some lanes are active or in the buffer.
   struct Run {
     llvm::Value* begin = nullptr;
     llvm::Value* in_bounds = nullptr;

@@ -57,8 +57,8 @@ llvm::Value* Splat(Builder& builder, llvm::Value* value, int lanes) {
 
 llvm::Value* LaneRange(Builder& builder, llvm::Value* low, llvm::Value* high,
                        int lanes) {
-  // Lane numbers have the type whose comparison fits one register of the
-  // elements.
+  // Lane numbers get a type in which a vector of them fits one register, so
+  // that they are compared by one instruction.
   llvm::Type* type = lanes <= 16 ? builder.getInt32Ty() : builder.getInt8Ty();
   llvm::Constant* ramp = Ramp(type, lanes);
   const auto splat = [&](llvm::Value* bound) {

@@ -22,8 +22,10 @@ using Builder = llvm::IRBuilder<llvm::InstSimplifyFolder>;
 // Properties of the machine that the code generator depends on.
 struct TargetTraits {
   bool has_fma = false;
-  bool has_half_conversion = false;  // has conversions between f16 and f32
-  bool has_half_arithmetic = false;  // has arithmetic of f16
+  // True if the machine converts between f16 and f32.
+  bool has_half_conversion = false;
+  // True if the machine has arithmetic of f16.
+  bool has_half_arithmetic = false;
   // True if the machine rounds to whole numbers as floats, and has minima and
   // maxima that ignore NaNs.
   bool has_rounding = true;
@@ -33,7 +35,8 @@ struct TargetTraits {
   // True if llvm.exp of f32 may be used, with an error of 3 units in the last
   // place.
   bool has_exponential = false;
-  bool has_division = true;  // divides integers of up to 32 bits
+  // True if the machine divides integers of up to 32 bits.
+  bool has_division = true;
   // True if the machine divides integers of 64 bits and converts between them
   // and floats.
   bool has_long_integers = true;
@@ -49,8 +52,9 @@ struct TargetTraits {
   // Bits of the widest vectors with instructions for 4 products of unsigned
   // bytes by small ones (jit/loops/analysis/dot_product.h); 0: none.
   int small_product_bits = 0;
-  // The signs in these products of bytes. False: unsigned by signed bytes
-  // (x86). True: equal signs (NEON), and possibly different ones, too.
+  // The signs of the factors of these products of bytes. False: unsigned by
+  // signed bytes (x86). True: equal signs (NEON), and possibly different ones,
+  // too.
   bool is_neon = false;
   bool has_neon_mixed_products = false;
   // Number of bits of SVE's registers; 0: SVE is not used. The code runs only
@@ -86,8 +90,8 @@ llvm::Type* ShapedAs(llvm::Type* element, const llvm::Value* like);
 // Returns a vector of `lanes` lanes that all have the value; a vector is
 // returned as it is.
 llvm::Value* Splat(Builder& builder, llvm::Value* value, int lanes);
-// Returns lanes x i1 that are true in lanes [low, high). Both are i64, in
-// 0..lanes.
+// Returns a vector of lanes x i1 that is true in the lanes from `low` to the
+// one before `high`. Both are i64, in 0..lanes.
 llvm::Value* LaneRange(Builder& builder, llvm::Value* low, llvm::Value* high,
                        int lanes);
 // Keeps what rounding integers to a double needs. value: integers without a

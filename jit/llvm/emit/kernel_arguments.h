@@ -54,8 +54,8 @@ class KernelArguments {
   virtual bool IsLocal(uint32_t buffer) const {
     return nest_.buffers[buffer].scope == loops::MemoryScope::kRegister;
   }
-  // True if the first index of a local buffer is the number of its owner, which
-  // the array has no dim for.
+  // True if the first index of a local buffer is the number of the executor
+  // that owns the array, so that the array has no dim for it.
   virtual bool IgnoresFirstIndex(uint32_t) const { return false; }
 
  protected:

@@ -126,11 +126,11 @@ Value* LaneMasks::Compare(NodeId a, NodeId b, bool or_equal) {
   const auto one_more = [&](Value* value) {
     return b_.CreateAdd(value, b_.getInt64(1));
   };
-  if (!scopes_.VariesByLane(b)) {  // for a < b and for a < b + 1
+  if (!scopes_.VariesByLane(b)) {  // a < b, or a < b + 1 if or_equal
     if (!IsLaneStep(a, index)) return nullptr;
     Value* bound = BoundOf(b);
     AddBelow(index, or_equal ? one_more(bound) : bound, set);
-  } else if (!scopes_.VariesByLane(a)) {  // for b >= a + 1 and for b >= a
+  } else if (!scopes_.VariesByLane(a)) {  // b >= a + 1, or b >= a if or_equal
     if (!IsLaneStep(b, index)) return nullptr;
     Value* bound = BoundOf(a);
     AddNotBelow(index, or_equal ? bound : one_more(bound), set);

@@ -26,7 +26,7 @@ struct LaneSet {
   // all lanes for high.
   llvm::Value* low = nullptr;
   llvm::Value* high = nullptr;
-  // one bit per lane (lanes x i1); null: all lanes
+  // condition of each lane (lanes x i1); null: it holds in all lanes
   llvm::Value* mask = nullptr;
   int depth = 0;  // the scope in which these values are computed
 

@@ -42,7 +42,8 @@ struct LinearIndex {
   std::vector<Placed> per_lane;
   int64_t lane_constant = 0;
   std::vector<Placed> irregular;  // terms that are irregular vectors
-  std::vector<Digit> digits;      // terms that wait for JoinDigits
+  // Quotients and remainders that JoinDigits will add to the index.
+  std::vector<Digit> digits;
 
   bool IsUniform() const {
     return per_lane.empty() && lane_constant == 0 && irregular.empty();
@@ -72,8 +73,8 @@ class IndexLinearizer {
   // wait for others: digits of one value in several dims of a buffer may
   // together be steps through the buffer.
   void Add(NodeId id, const Factor& factor, LinearIndex& index);
-  // Adds the waiting digits. Digits that add up to a multiple of their value
-  // are joined; others are added as they are.
+  // Adds the waiting digits to the index. Digits that add up to a multiple of
+  // their value are joined; others are added as they are.
   void JoinDigits(LinearIndex& index);
   // Returns the index of one node, with its digits joined.
   LinearIndex Of(NodeId id);

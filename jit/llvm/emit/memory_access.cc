@@ -140,8 +140,8 @@ void MemoryAccess::MarkLargeConstant(llvm::Instruction& load, uint32_t number) {
     bytes *= nest_.pool.IntegerConstant(extent).value_or(0);
     if (bytes > kPrefetchDistance) break;
   }
-  // The constant mark also requests prefetches (prefetch.h), and all passes
-  // keep it.
+  // The mark as a constant load also requests prefetches (prefetch.h), and all
+  // of LLVM's passes keep it.
   if (bytes > kPrefetchDistance) MarkConstant(load);
 }
 
@@ -166,7 +166,8 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
     uint64_t elements = 1;
     for (size_t dim = FirstDim(number); dim < buffer.extents.size(); ++dim)
       elements *= static_cast<uint64_t>(RegisterExtent(number, dim));
-    elements += kMaxLanes;  // a vector may start at the last element
+    // A vector that starts at the last element reaches beyond the end.
+    elements += kMaxLanes;
     llvm::AllocaInst* memory =
         b_.CreateAlloca(llvm::ArrayType::get(ElementOf(number), elements),
                         nullptr, buffer.name);
@@ -183,8 +184,8 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
   return pointer;
 }
 
-// Returns the dim's extent. That of the last dim is rounded up to a power of
-// two, so that rows of vectors with masked last lanes do not overlap (see
+// Returns the dim's extent. The extent of the last dim is rounded up to a power
+// of two, so that rows of vectors with masked last lanes do not overlap (see
 // BlockEmitter::EmitVector).
 int64_t MemoryAccess::RegisterExtent(uint32_t number, size_t dim) const {
   const std::vector<NodeId>& extents = nest_.buffers[number].extents;
@@ -255,8 +256,8 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     Value* constant = b_.getInt64(static_cast<uint64_t>(elements));
     address.pointer = Advance(address.pointer, buffer, {constant, 0}, depth);
   };
-  // The difference wraps modulo 2^64, like all parts of an address that is only
-  // used if it is in bounds.
+  // The difference wraps modulo 2^64, like every part of an address. The
+  // address is only used if it is in bounds.
   address.behind_row =
       static_cast<int64_t>(static_cast<uint64_t>(offset.constant) -
                            static_cast<uint64_t>(before_row));
@@ -285,8 +286,8 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
       offsets = b_.CreateAdd(offsets, term.value);
     }
     address.offsets = offsets;
-    // The offsets may be 0, 1, 2 and so on after all, if digits of the lane add
-    // up to the lane.
+    // If the offsets are a constant vector, they may be 0, 1, 2 and so on:
+    // digits of the lane can add up to the lane. The access is then contiguous.
     if (const std::optional<Lanes> known = ConstantLanes(offsets)) {
       address.kind = Address::Kind::kContiguous;
       for (size_t lane = 0; lane < known->size(); ++lane) {

@@ -40,8 +40,8 @@ struct Address {
   llvm::Value* offsets = nullptr;
   // True if no two lanes access the same element.
   bool is_distinct = false;
-  // `pointer` is `behind_row` elements after `row`, which addresses of one row
-  // share.
+  // `pointer` is `behind_row` elements after `row`. Addresses of elements of
+  // one row have the same `row`.
   llvm::Value* row = nullptr;
   int64_t behind_row = 0;
   // kStrided: the element's number in its row, or -1 if it is not known.
@@ -49,15 +49,16 @@ struct Address {
   // True if the elements of masked lanes are in the buffer, too.
   bool is_whole = false;
   // A power of two that divides the first lane's address; 1 if only the
-  // alignment of elements is known. It is computed for GPUs, which load several
-  // elements at once only with this alignment.
+  // alignment of elements is known. The alignment is only computed for GPUs,
+  // which load several elements at once only with this alignment.
   uint64_t alignment = 1;
 };
 
 class MemoryAccess {
  public:
   // Emits code in `function`, the function of a phase. is_prologue: true if the
-  // phase may write packed buffers. Otherwise they do not change in it.
+  // phase may write packed buffers. Otherwise packed buffers do not change in
+  // the phase.
   MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
                KernelArguments& arguments, TargetTraits target,
                llvm::Function& function, Scopes& scopes, Builder& builder,
@@ -73,8 +74,8 @@ class MemoryAccess {
   // wins.
   void Store(const Address& address, llvm::Value* value, llvm::Value* mask);
   // Loads the element, or the lanes of a contiguous address, if `in_bounds`
-  // (i1) holds, else returns `off`. Selects the address, so that the load needs
-  // no mask.
+  // (i1) holds; otherwise returns `off`. The load needs no mask: its address is
+  // selected by `in_bounds`.
   llvm::Value* LoadIf(const Address& address, llvm::Value* in_bounds,
                       llvm::Value* off);
   // Loads a value of another type, which begins at the address.

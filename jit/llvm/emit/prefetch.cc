@@ -18,8 +18,8 @@ constexpr uint64_t kLeastBytes = 32;
 
 constexpr int64_t kLineBytes = 64;
 
-// A cache line that a load touches: a pointer, and the line's number relative
-// to it.
+// A cache line that a load touches: a pointer, and the number of the line
+// counted from the pointer.
 using Line = std::pair<const llvm::Value*, int64_t>;
 
 Line LineOf(const llvm::LoadInst& load, const llvm::DataLayout& layout) {
@@ -62,8 +62,8 @@ void PrefetchConstants(llvm::Module& module) {
     if (function.isDeclaration()) continue;
     for (llvm::LoadInst* load : StreamedLoads(function)) {
       llvm::IRBuilder<> b(load);
-      // The address is not marked inbounds, because it may be beyond the end of
-      // the constant.
+      // The prefetched address is not marked inbounds, because it may be beyond
+      // the end of the constant.
       llvm::Value* const ahead =
           b.CreateGEP(b.getInt8Ty(), load->getPointerOperand(),
                       b.getInt64(kPrefetchDistance));

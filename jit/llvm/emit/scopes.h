@@ -68,8 +68,8 @@ class Scopes {
   // Returns the scope in which the value is computed; kHere if it has loads.
   int PlaceOf(NodeId id) { return placement_.PlaceOf(id); }
 
-  // Known returns the value of a node without loads, if it was computed, else
-  // null; Remember records it.
+  // Known returns the value of a node without loads if the value was computed
+  // already, otherwise null. Remember records such a value.
   llvm::Value* Known(NodeId id);
   void Remember(NodeId id, llvm::Value* value);
   // Returns the value of make() in the scope. The value is made once for each

@@ -24,8 +24,8 @@ class StoreEmitter {
         expressions_(expressions) {}
 
   void Emit(std::span<const loops::Store> stores);
-  // Emits the store with this value instead of the store's own: assigns it or
-  // combines it with the element.
+  // Emits the store with `value` instead of the store's own value: assigns it
+  // to the element, or combines it with the element.
   void EmitValue(const loops::Store& store, llvm::Value* value);
   // Restricts stores to some threads. If `condition(buffer)` (i1) is not null,
   // only threads for which it holds store to the buffer, and read the element
@@ -37,8 +37,8 @@ class StoreEmitter {
   // Combines a and b by the store's update.
   llvm::Value* Combine(const loops::Store& store, llvm::Value* a,
                        llvm::Value* b);
-  // Returns the value that changes nothing when it is combined with another,
-  // except a NaN.
+  // Returns the identity of the store's update: combining it with another value
+  // gives that value, except for a NaN.
   llvm::Constant* Identity(const loops::Store& store);
 
  private:

@@ -30,15 +30,16 @@ constexpr uint32_t kPage = 4096;
 // symbol's place, A the addend, and P the place of the bytes.
 enum class Fixup : uint8_t {
   kNone,
-  kRelative32,      // S + A - P, in 4 bytes
-  kRelative64,      // S + A - P, in 8 bytes
-  kBranch26,        // AArch64: (S + A - P) / 4, in 26 bits
-  kBranch19,        // AArch64: (S + A - P) / 4, in bits 5..23
-  kBranch14,        // AArch64: (S + A - P) / 4, in bits 5..18
-  kAddress21,       // AArch64 ADR: S + A - P, in 21 bits
-  kPage21,          // AArch64 ADRP: pages from that of P to that of S + A
-  kPageOffset12,    // AArch64: the offset of S + A in its page, as immediate
-  kPageOffset12x2,  // the same offset, in units of 2, 4, 8 or 16 bytes
+  kRelative32,    // S + A - P, in 4 bytes
+  kRelative64,    // S + A - P, in 8 bytes
+  kBranch26,      // AArch64: (S + A - P) / 4, in 26 bits
+  kBranch19,      // AArch64: (S + A - P) / 4, in bits 5..23
+  kBranch14,      // AArch64: (S + A - P) / 4, in bits 5..18
+  kAddress21,     // AArch64 ADR: S + A - P, in 21 bits
+  kPage21,        // AArch64 ADRP: pages from that of P to that of S + A
+  kPageOffset12,  // AArch64: the offset of S + A in its page, as immediate
+  // AArch64: that offset in its page, in units of 2, 4, 8 or 16 bytes.
+  kPageOffset12x2,
   kPageOffset12x4,
   kPageOffset12x8,
   kPageOffset12x16,
@@ -114,8 +115,8 @@ int64_t MoveAddend(uint32_t word) {
   return static_cast<int16_t>(((word >> 4) & 0xf000) | (word & 0xfff));
 }
 
-// Returns the instruction with another offset in a page, of which it drops
-// `shift` low bits; nothing if these are not 0.
+// Returns the instruction with another offset in a page. The offset is encoded
+// without its `shift` low bits; returns nothing if these bits are not 0.
 std::optional<uint32_t> InsertPageOffset(uint32_t word, int64_t target,
                                          int shift) {
   const int64_t offset = target & (kPage - 1);
@@ -188,8 +189,8 @@ Status Unexpected(std::string_view what, std::string_view found) {
               " '", found, "'"}));
 }
 
-// Returns true if kernels need the section. Its flag is also set for tables for
-// unwinding and for notes, which are left out.
+// Returns true if kernels need the section. Sections of unwind tables and of
+// notes are left out, although their flags also say that they are loaded.
 bool IsNeeded(const SectionRef& section, llvm::StringRef name) {
   return (ELFSectionRef(section).getFlags() & elf::SHF_ALLOC) != 0 &&
          section.getSize() > 0 && !name.starts_with(".eh_frame") &&

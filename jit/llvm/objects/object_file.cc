@@ -26,7 +26,8 @@
 namespace ember::jit::llvm_ir {
 namespace {
 
-// Largest size that ARMv7's linkers can still place within 32 bits.
+// Largest number of bytes of code and data that linkers for ARMv7 can place so
+// that relocations of 32 bits reach all of them.
 constexpr uint64_t kMaxBytes32 = uint64_t{1} << 30;
 constexpr unsigned kFieldBytes = 8;
 
@@ -42,8 +43,8 @@ class ObjectWriter {
   StatusOr<std::string> Write(const std::string& symbol) {
     EMBER_RETURN_IF_ERROR(Start());
     const bool is_elf = triple_.isOSBinFormatELF();
-    // The call begins the object file's sections. For ELF, it also marks the
-    // stack as not executable.
+    // initSections begins the object file's sections. For ELF, it also marks
+    // the stack as not executable.
     streamer_->initSections(/*NoExecStack=*/is_elf, *subtarget_);
     if (triple_.isOSDarwin()) {
       streamer_->emitVersionForTarget(triple_, llvm::VersionTuple(), nullptr,

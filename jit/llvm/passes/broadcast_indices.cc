@@ -11,7 +11,8 @@
 namespace ember::jit::llvm_ir {
 namespace {
 
-// True if all lanes have one address, written as zero steps from a scalar.
+// True if the pointers are a scalar pointer with the step 0 in all lanes, so
+// that all lanes have one address.
 bool IsOneAddress(const llvm::Value* pointers) {
   const auto* const inner = llvm::dyn_cast<llvm::GEPOperator>(pointers);
   return inner != nullptr &&

@@ -1,4 +1,5 @@
-// Describes to LLVM the machine that this runs on, or an older one of its kind.
+// Describes a machine to LLVM: the machine that this code runs on, an older
+// machine of its kind, or a machine of another kind.
 #ifndef EMBER_JIT_LLVM_PASSES_HOST_H_
 #define EMBER_JIT_LLVM_PASSES_HOST_H_
 
@@ -19,7 +20,8 @@ struct Host {
   // "+amx-tile,-avx512vp2intersect"
   std::string features;
   bool has_512_bits = false;
-  // True if masks are signs of elements instead of registers of their own.
+  // True if masks of lanes are the signs of elements, as in AVX, instead of
+  // registers of their own.
   bool has_sign_masks = false;
   bool has_sign_masks_of_integers = false;
   TargetTraits traits;

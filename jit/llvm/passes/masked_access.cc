@@ -77,10 +77,10 @@ class MaskedAccess {
     return StoreWholeOrSome(pointer, mask, value);
   }
 
-  // Stores the value with a branch: as a whole if the mask has all lanes, else
-  // with the mask. Stores of some lanes take tens of cycles on some machines
-  // (Zen 3). Most stores are of all lanes, because a mask only cuts off the end
-  // of a row.
+  // Stores the value with a branch: without a mask if the mask has all lanes,
+  // otherwise with the mask. Stores of some lanes take tens of cycles on some
+  // machines (Zen 3). Most stores are of all lanes, because a mask only cuts
+  // off the end of a row.
   Value* StoreWholeOrSome(Value* pointer, Value* mask, Value* value) {
     llvm::Instruction* whole = nullptr;
     llvm::Instruction* some = nullptr;
@@ -146,7 +146,7 @@ class MaskedAccess {
   ID Instruction(llvm::Type* type) const {
     // The indices of the table: floats or not, load or store, 32 or 64 bits,
     // 128 or 256 bits.
-    using namespace llvm::Intrinsic;  // NOLINT: a table of its names
+    using namespace llvm::Intrinsic;  // NOLINT: the table has many names of it
     static constexpr ID kTable[2][2][2][2] = {
         {{{x86_avx2_maskload_d, x86_avx2_maskload_d_256},
           {x86_avx2_maskload_q, x86_avx2_maskload_q_256}},

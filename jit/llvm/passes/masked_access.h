@@ -1,10 +1,10 @@
 // Makes masked loads and stores safe for LLVM 19 on x86 with AVX but without
 // AVX-512.
 //
-// There LLVM splits masks of vectors that are partly known, takes parts for
-// masks with all lanes set, and reads masked lanes. So these accesses become
-// the machine's instructions here, one for each register, after all passes that
-// interpret masks.
+// There LLVM splits masks of which some lanes are known. It may take a part for
+// a mask in which all lanes are set, and then reads lanes that must not be
+// read. So these accesses become the machine's instructions here, one for each
+// register, after all passes that interpret masks.
 #ifndef EMBER_JIT_LLVM_PASSES_MASKED_ACCESS_H_
 #define EMBER_JIT_LLVM_PASSES_MASKED_ACCESS_H_
 

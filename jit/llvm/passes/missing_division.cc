@@ -139,7 +139,8 @@ class Divider {
 
   const TargetTraits& target_;
   llvm::Module& module_;
-  llvm::Function* functions_[2] = {};  // the functions for 32 and for 64 bits
+  // Functions that divide numbers of 32 bits and of 64 bits.
+  llvm::Function* functions_[2] = {};
 };
 
 }  // namespace

@@ -116,7 +116,8 @@ class Expansion {
     return b_.CreateSelect(negative, b_.CreateFNeg(result), result);
   }
 
-  // Numbers that do not fit the integer have an undefined result, as before.
+  // Converts a float to a 64-bit integer. Numbers that do not fit the integer
+  // have an undefined result, as in the replaced instruction.
   Value* FloatToLong() {
     llvm::Type* const type = instruction_.getType();
     llvm::Type* const word = ShapedAs(b_.getInt32Ty(), A());

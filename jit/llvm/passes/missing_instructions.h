@@ -1,8 +1,8 @@
 // Expands operations on 64-bit values, divisions and signs of f16 that a
 // machine has no instructions for. LLVM would call a library for them, which
-// kernels must not do (vm/format/kernel_abi.h). They are replaced by operations
-// that the machine has, with the same results bit for bit. Legalisation
-// (jit/legalise) has already replaced others.
+// kernels must not do (vm/format/kernel_abi.h). The operations are replaced by
+// others that the machine has, with the same results bit for bit. Legalisation
+// (jit/legalise) has already replaced other operations.
 //
 //   Optimize(...);
 //   ExpandMissingInstructions(host.traits, module);

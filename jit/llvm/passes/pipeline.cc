@@ -89,7 +89,8 @@ Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
   if (host.has_sign_masks)
     LowerMaskedAccesses(module, host.has_sign_masks_of_integers);
   ExpandMissingInstructions(host.traits, module);
-  AddTargetAttributes(host, module);  // for functions that were added above
+  // For functions that ExpandMissingInstructions added.
+  AddTargetAttributes(host, module);
   return OkStatus();
 }
 

@@ -21,8 +21,8 @@ namespace ember::jit::llvm_ir {
 Status RunPasses(llvm::TargetMachine& machine, const char* pipeline,
                  llvm::Module& module);
 
-// Runs LLVM's passes for the effort, and Ember's. The functions get the
-// attributes of the CPU. Errors are those of RunPasses.
+// Runs LLVM's passes for the effort, and Ember's own passes. The functions get
+// the attributes of the CPU. Errors are those of RunPasses.
 Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
                 llvm::Module& module);
 

@@ -46,7 +46,8 @@ std::string FromEnvironment(const char* name) {
   return value;
 }
 
-// Returns the number of the first buffer at the same place as this one.
+// Returns the number of the first buffer that has the same memory as buffer
+// `number`.
 size_t FirstAt(const std::vector<ForeignBuffer>& buffers, size_t number) {
   size_t first = 0;
   while (buffers[first].data != buffers[number].data) ++first;

@@ -38,8 +38,8 @@ class ForeignMachine {
   // needs is missing.
   static std::unique_ptr<ForeignMachine> Create(const Processor& processor);
 
-  // The compiler for the processor. Its code is for Run only: it has no
-  // functions to call.
+  // The compiler for the processor. Code that it compiles can only be passed to
+  // Run: it has no functions to call.
   virtual Compiler& compiler() = 0;
 
   // Runs the phases, prologue first, in two calls each; phase i has tasks[i]

@@ -1,5 +1,5 @@
-// Runs kernels for jit/llvm/testing/foreign.cc. It is built for the other
-// processor and runs under qemu-user.
+// Runs kernels for jit/llvm/testing/foreign.cc. The server is built for the
+// other processor and runs under qemu-user.
 //
 // Request, all numbers i64: alignment and bytes of the code (vm::KernelCode);
 // the parameters; the buffers' bytes, each with its offset in a page, or -1 - N

@@ -94,8 +94,8 @@ void ExpectSameOutputs(const LoopNest& nest, const Buffers& expected,
 
 namespace {
 
-// Returns the emulated machine of the processor that tests are for; null if it
-// has no emulator.
+// Returns the emulated machine of the processor that the tests are for; null if
+// that processor has no emulator.
 ForeignMachine* TestMachine() {
   static ForeignMachine* const machine = []() -> ForeignMachine* {
     const Processor* const processor = TestProcessor();
@@ -114,8 +114,8 @@ std::string TestCpu() {
   return processor == nullptr ? "" : std::string(processor->llvm);
 }
 
-// Skips all tests if this machine cannot run their code. It is a listener,
-// because tests that an environment skips are reported as completed.
+// Skips all tests if this machine cannot run their code. The class is a
+// listener, because tests that an environment skips are reported as completed.
 class SkipWhereItCannotRun : public ::testing::EmptyTestEventListener {
  public:
   void OnTestProgramStart(const ::testing::UnitTest&) override {

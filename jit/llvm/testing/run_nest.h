@@ -56,8 +56,8 @@ std::unique_ptr<CompiledNest> CompileOrDie(const loops::LoopNest& nest,
 // Compiles the nest. Returns the error's message, or "" if there is none.
 std::string CompileError(const std::string& text);
 
-// Memory between pages that cannot be accessed. Its end, or else its begin, is
-// at one of them.
+// Memory between pages that cannot be accessed. Either its end or its begin is
+// at one of these pages.
 class GuardedMemory {
  public:
   GuardedMemory(int64_t bytes, bool is_at_end);
@@ -92,8 +92,8 @@ uint64_t SmallValue(const loops::Buffer& buffer, size_t number,
 std::string RunCompiled(const loops::LoopNest& nest, const CompiledNest& code,
                         const std::vector<int64_t>& parameters,
                         const Buffers& buffers);
-// Runs the code like the function above, on buffers of which some may share
-// memory.
+// Runs prologue and phases like the other RunCompiled, but on buffers of which
+// some may share memory.
 std::string RunCompiled(const loops::LoopNest& nest, const CompiledNest& code,
                         const std::vector<int64_t>& parameters,
                         const std::vector<ForeignBuffer>& buffers);

@@ -34,8 +34,9 @@ std::optional<Product> LimitOf(const ExpressionPool& pool, const Facts& facts,
   const std::optional<Product> divisor = FactorsOf(pool, node.operands[1]);
   if (!limit || !divisor || facts.RangeOf(node.operands[1]).low < 0)
     return std::nullopt;
-  // The divisor must divide the limit: its constant and its factors. The limit
-  // is exact, so no part of the quotient overflows.
+  // The divisor must divide the limit: the limit must have all of its factors,
+  // and its constant must divide the limit's constant. The limit is exact, so
+  // no part of the quotient overflows.
   if (divisor->constant <= 0 || limit->constant <= 0 ||
       limit->constant % divisor->constant != 0 ||
       !std::ranges::includes(limit->factors, divisor->factors)) {
@@ -188,16 +189,16 @@ class Prover {
     if (divisor && *divisor > 0) {
       const std::optional<LinearSum> whole = AddScaled({}, self, *divisor);
       if (!whole) return;
-      add(x, *whole, 0);                // the rule c * q <= x
-      add(*whole, x, -(*divisor - 1));  // the rule x <= c * q + c - 1
+      add(x, *whole, 0);                // adds the rule c * q <= x
+      add(*whole, x, -(*divisor - 1));  // adds the rule x <= c * q + c - 1
     } else if (facts_.RangeOf(node.operands[0]).low >= 0 &&
                facts_.RangeOf(node.operands[1]).low >= 0) {
       add(x, self, 0);
     }
   }
 
-  // Adds the rule that the node is below its limit. A limit serves only if it
-  // is a linear sum: a number, or a multiple of one factor.
+  // Adds the rule that the node is below its limit. Only limits that are linear
+  // sums are used: a number, or a multiple of one factor.
   template <typename Add>
   void AddLimitRule(NodeId id, const LinearSum& self, Add&& add) {
     const std::optional<Product> limit = LimitOf(pool_, facts_, id);

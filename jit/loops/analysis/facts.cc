@@ -30,16 +30,16 @@ int64_t SaturatedAdd(int64_t a, int64_t b) {
   return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
-// Returns the range of a division or remainder whose divisor may be 0, which
-// gives 0.
+// Returns the range of a division or remainder whose divisor may be 0. The
+// result is 0 if the divisor is 0.
 Interval DivideOrZero(Opcode opcode, Interval a, Interval divisor) {
   if (a.low < 0 || divisor.low < 0) return Interval::Full();
   if (opcode == Opcode::kFloorDivide) return {0, a.high};
   return {0, std::min(a.high, std::max<int64_t>(divisor.high, 1) - 1)};
 }
 
-// Removes the factors from the list, if it has all of them. Returns false,
-// without a change, if not.
+// Removes the factors from the list, if the list has all of them. Otherwise
+// returns false, and does not change the list.
 bool Remove(std::vector<NodeId>& list, const std::vector<NodeId>& factors) {
   if (!std::includes(list.begin(), list.end(), factors.begin(),
                      factors.end())) {
@@ -124,8 +124,8 @@ void Facts::NoteExtents(const Buffer& buffer) {
   shapes_.push_back(std::move(shape));
 }
 
-// Notes a range of the node, whose computation cannot overflow. So the range
-// also bounds the nodes that it is computed from.
+// Notes a range of the node, whose computation cannot overflow. The range
+// therefore also bounds the nodes from which the node is computed.
 void Facts::NoteExactRange(NodeId id, Interval range) {
   while (true) {
     NoteRange(id, range, {});
@@ -205,8 +205,8 @@ void Facts::NoteRange(NodeId node, Interval range,
 void Facts::NoteInequality(LinearSum sum, const std::vector<uint32_t>& loads) {
   const std::optional<int64_t> most = UpperBound(sum);
   const bool is_impossible = most && *most < 0;
-  // A sum that is not negative bounds each of its terms by the extreme values
-  // of the others.
+  // If a sum is not negative, each of its terms is bounded by the extreme
+  // values of the other terms.
   for (const LinearTerm& term : sum.terms) {
     LinearSum others = sum;
     std::erase_if(others.terms, [&](const LinearTerm& other) {
@@ -214,7 +214,7 @@ void Facts::NoteInequality(LinearSum sum, const std::vector<uint32_t>& loads) {
     });
     const std::optional<int64_t> rest = UpperBound(others);
     if (!rest || *rest == INT64_MIN || term.coefficient == INT64_MIN) continue;
-    if (term.coefficient > 0) {  // the bound is c * x >= -rest
+    if (term.coefficient > 0) {  // The bound is coefficient * x >= -rest.
       NoteRange(term.node, {-FloorQuotient(*rest, term.coefficient), INT64_MAX},
                 loads);
     } else {
@@ -389,7 +389,8 @@ std::optional<Product> Facts::ExactProduct(NodeId node) const {
   for (NodeId factor : product->factors) {
     const Interval range = RangeOf(factor);
     if (range.low < 0) return std::nullopt;
-    exact = exact * range;  // the full range if it may overflow
+    // Becomes the full range if the product may overflow.
+    exact = exact * range;
   }
   if (exact.low >= 0 || FitsBuffer(*product)) return product;
   return std::nullopt;

@@ -78,7 +78,8 @@ class Facts {
   void AssumeRange(NodeId node, tensor::Interval range) {
     NoteRange(node, range, {});
   }
-  // Drops the facts that a store of the task to the buffer ends.
+  // Drops the facts that no longer hold after a store of the task to the
+  // buffer.
   void Forget(uint32_t buffer);
 
   // Returns the range of an integer node that is not u64; the full range if
@@ -86,11 +87,12 @@ class Facts {
   tensor::Interval RangeOf(NodeId node) const;
   // Returns an i64 node as a sum over the integers, in which nothing wraps.
   tensor::LinearSum ExactSum(NodeId node) const;
-  // Return bounds of a sum over the integers; nullopt if they do not fit 64
-  // bits.
+  // Return bounds of a sum over the integers; nullopt if the bound does not fit
+  // 64 bits.
   std::optional<int64_t> LowerBound(const tensor::LinearSum& sum) const;
   std::optional<int64_t> UpperBound(const tensor::LinearSum& sum) const;
-  // True if the facts contradict each other: this place is never reached.
+  // True if the facts contradict each other, so that the current place is never
+  // reached.
   bool IsUnreachable() const;
   // Returns the sums that are known not to be negative.
   std::vector<const tensor::LinearSum*> Inequalities() const;
@@ -117,7 +119,7 @@ class Facts {
   void NotePositive(NodeId node);
   void NoteRange(NodeId node, tensor::Interval range,
                  const std::vector<uint32_t>& loads);
-  // Notes that a <= b, or that a < b.
+  // Adds the fact that a <= b, or that a < b if `strict`.
   void NoteOrder(NodeId a, NodeId b, bool strict);
   void NoteInequality(tensor::LinearSum sum,
                       const std::vector<uint32_t>& loads);
@@ -139,7 +141,7 @@ class Facts {
   // loops.
   std::vector<bool> shared_by_invocations_;
   std::vector<Fact> facts_;
-  // Extents of the inputs and outputs.
+  // Extents of each input and output, as products.
   std::vector<std::vector<Product>> shapes_;
   // ranges that RangeOf has computed
   mutable std::unordered_map<NodeId, tensor::Interval> ranges_;

@@ -20,8 +20,8 @@ class Counter {
   Counter(const LoopNest& nest, std::span<const int64_t> parameters)
       : nest_(nest), parameters_(parameters) {}
 
-  // Number of iterations of an invocation that runs the block, and of one that
-  // is masked off meanwhile.
+  // Numbers of iterations: of an invocation that runs the block, and of an
+  // invocation that is masked off while others run the block.
   struct Turns {
     int64_t on = 0, off = 0;
   };

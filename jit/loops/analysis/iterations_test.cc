@@ -19,8 +19,9 @@ int64_t Most(const std::string& body, const std::vector<int64_t>& parameters) {
 
 TEST(IterationsTest, LoopsInEachOtherAndBehindEachOther) {
   EXPECT_EQ(Most("%y[t] = 1.0", {}), 0);
-  // Counts the inner loop's iterations, the outer loop's, and one more of each:
-  // the iteration that ends the outer loop passes through the inner one.
+  // Expects the sum of the inner loop's iterations, the outer loop's, and one
+  // more of each: the iteration that ends the outer loop passes through the
+  // inner one.
   EXPECT_EQ(Most("for i < 10 { for j < 5 { %y[t] = 1.0 } } "
                  "for k < 7 { %y[t] = 1.0 }",
                  {}),

@@ -56,7 +56,8 @@
 
 namespace ember::loops {
 
-// Alignment of rows in bytes. Smaller rows are aligned to their own size.
+// Alignment of a matrix's rows in bytes. Rows with fewer bytes are aligned to
+// their own size.
 inline constexpr int64_t kMatrixAlignment = 16;
 
 // Largest extent of a matrix loop.
@@ -88,8 +89,8 @@ struct MatrixOperation {
   NodeId n = 0;
   NodeId k = 0;
   const Store* store = nullptr;  // the store in the innermost loop
-  // Indices of the accumulator: s, those that are the same for the whole
-  // matrix, m, n.
+  // The accumulator's buffer, and its indices: s, then the indices that are the
+  // same for the whole matrix, then m and n.
   uint32_t accumulator = 0;
   std::span<const NodeId> accumulator_indices;
   NodeId value = 0;            // kFill: the constant, of the accumulator's type
@@ -128,7 +129,8 @@ std::string ToText(const MatrixType& type);
 // Returns the sizes and types of a product.
 MatrixType TypeOf(const LoopNest& nest, const MatrixOperation& product);
 
-// True if matrix products of types a and b with this type of sum exist.
+// True if there are matrix products with factors of types a and b and with this
+// type of sum.
 bool IsMatrixProductType(DType a, DType b, DType sum);
 
 }  // namespace ember::loops

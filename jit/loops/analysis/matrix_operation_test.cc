@@ -38,7 +38,7 @@ std::string ErrorOfBody(const std::string& body) {
 }
 
 // Returns the error of a nest with this body in a subgroup loop. The
-// accumulators have values.
+// accumulators are filled before the body.
 std::string ErrorIn(const std::string& body) {
   return ErrorOfBody(
       R"(subgroup s < 4 {
@@ -49,7 +49,7 @@ std::string ErrorIn(const std::string& body) {
       body + "} }");
 }
 
-// Finds the operation of the first matrix loop.
+// A test fixture that finds the operation of the first matrix loop of a nest.
 class MatrixOperationTest : public ::testing::Test {
  protected:
   MatrixOperation Find(const std::string& body) {
@@ -96,8 +96,8 @@ TEST_F(MatrixOperationTest, ProductByRows) {
   EXPECT_EQ(product.b.stride(), 64);
 }
 
-// The factors are in the other order, both are stored by columns, and one is
-// signed and one unsigned.
+// The factors are written in the other order, both matrices are stored by
+// columns, and one factor is signed and the other unsigned.
 TEST_F(MatrixOperationTest, ProductByColumns) {
   const MatrixOperation product = Find(
       "matrix m < 16 { matrix n < 16 { matrix k < 32 { %n[s, m, n] += "
@@ -140,7 +140,7 @@ TEST(MatrixTypeTest, Text) {
   }
 }
 
-// --- what the verifier refuses ---
+// --- Nests that the verifier refuses. ---
 
 TEST(MatrixVerifierTest, Products) {
   const std::string loops = "matrix m < 16 { matrix n < 16 { matrix k < 16 { ";
@@ -310,7 +310,7 @@ TEST(MatrixVerifierTest, Accesses) {
             "found both");
 }
 
-// --- the evaluator ---
+// --- Results of the evaluator. ---
 
 // A product of 32 x 32 x 32 in tiles of 16 x 16 x 8, by two subgroups.
 TEST(MatrixEvaluatorTest, Product) {

@@ -27,8 +27,8 @@ using tensor::Opcode;
 using tensor::StoreElement;
 using tensor::Update;
 
-// Largest number of bytes of a buffer of the nest; a larger one is refused
-// before it is allocated.
+// Largest number of bytes of a buffer of the nest. A nest with a larger buffer
+// is refused before memory is allocated.
 constexpr int64_t kMaxBytes = int64_t{1} << 32;
 
 // The values of a node: one for each lane that runs a statement.
@@ -38,20 +38,20 @@ using Values = std::vector<uint64_t>;
 // outside of vector loops runs one lane; code inside runs one per active lane.
 using Lane = std::vector<int64_t>;
 using Lanes = std::vector<Lane>;
-// The value of a variable outside of its loop.
+// The value that represents a variable outside of its loop.
 constexpr int64_t kOutside = INT64_MIN;
 
 // Remembers which runner accessed which element of a buffer, to detect data
-// races. Runners run concurrently: the tasks of a phase, or the invocations of
-// a loop.
+// races. A runner is one of the things that may run concurrently: the tasks of
+// a phase, or the invocations of a loop.
 class AccessLog {
  public:
   // Starts another phase or loop: earlier accesses no longer count.
   void Begin() { ++round_; }
 
   // Notes an access. Returns another runner that accesses the same element if
-  // one of the two accesses is a store, else -1. Buffers that share memory
-  // count as one.
+  // one of the two accesses is a store; otherwise returns -1. Buffers that
+  // share memory count as one.
   int64_t Note(const void* memory, size_t count, int64_t position,
                int64_t runner, bool stores) {
     std::vector<Access>& log = logs_[memory];
@@ -202,8 +202,8 @@ class Evaluator {
 
   // --- expressions ---
 
-  // A node of a program. The positions of its operands' values begin at `first`
-  // in the program's list.
+  // A node of a program, which is a list of nodes. The positions of its
+  // operands' values begin at `first` in the program's list of operands.
   struct Step {
     const Node* node = nullptr;
     size_t first = 0, count = 0;
@@ -403,7 +403,8 @@ class Evaluator {
   }
 
   Status RunLoop(const Statement& loop, const Lanes& lanes) {
-    // The extent does not depend on the lane, so it is evaluated in one.
+    // The extent does not depend on the lane, so it is evaluated in one lane
+    // only.
     Values extents;
     EMBER_RETURN_IF_ERROR(
         Evaluate(ExtentOf(nest_.pool, loop.variable), {lanes[0]}, extents));
@@ -434,8 +435,9 @@ class Evaluator {
     return OkStatus();
   }
 
-  // Returns the register buffers that the loop stores to without its variable
-  // as the first index. Their contents belong to one value of the loop.
+  // Returns the register buffers to which the loop stores without its variable
+  // as the first index. The contents of such a buffer belong to one value of
+  // the loop.
   const std::vector<uint32_t>& OwnRegisters(const Statement& loop) {
     const auto [known, is_new] =
         own_registers_.emplace(&loop, std::vector<uint32_t>());
@@ -585,7 +587,7 @@ class Evaluator {
   std::vector<void*> memory_;                  // memory of each buffer
   // Memory of buffers that are neither inputs nor outputs. Key: the buffer.
   std::map<size_t, std::vector<uint8_t>> owned_;
-  // key: the root of the expression
+  // programs of the expressions that were evaluated; key: the root
   std::unordered_map<NodeId, Program> programs_;
   // Scratch memory that is reused: for a program's steps, for the dims of an
   // access, and for a statement's stores.

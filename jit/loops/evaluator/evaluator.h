@@ -30,8 +30,8 @@ namespace ember::loops {
 struct EvaluateOptions {
   // seed of the contents of memory that has no defined contents
   uint64_t seed = 0;
-  // Runs tasks, invocations and lanes from the last to the first. Results may
-  // not depend on their order.
+  // Runs tasks, invocations and lanes from the last to the first. Tests use
+  // this because results may not depend on the order.
   bool backwards = false;
   // Fails with kInternal on a data race that sequential execution hides: a task
   // stores to an element that another task of its phase accesses, or an

@@ -59,7 +59,8 @@ TEST(EvaluatorTest, WhoseErrorItIs) {
   EXPECT_EQ(code("%y[1] = 0"), StatusCode::kInternal);
 }
 
-// If several lanes store to one element, the last store wins.
+// If several lanes store to one element, the last store wins. If lanes run
+// backwards, that is the store of the first lane.
 TEST(EvaluatorTest, Backwards) {
   const LoopNest nest = ParseOrDie(
       R"(loops @t(%y: output i64[2]) {
@@ -73,8 +74,8 @@ TEST(EvaluatorTest, Backwards) {
   EXPECT_EQ(y, (std::vector<int64_t>{0, 0}));
 }
 
-// A value of an invocation loop does not find the contents of another value's
-// registers in its own.
+// Registers of an invocation do not hold what another value of the invocation
+// loop stored to them.
 TEST(EvaluatorTest, RegistersOfOneInvocationStartRandom) {
   const LoopNest nest = ParseOrDie(
       R"(loops @t(%y: output i64[64]) {

@@ -24,14 +24,15 @@ namespace ember::loops {
 const std::vector<uint64_t>& BitPatterns(DType type);
 
 // True if the bits are a subnormal number of a type whose arithmetic a device
-// does in f32 or f64. Always false for f16: devices that flush subnormal
-// numbers of f32 to zero keep those of f16.
+// does in f32 or f64, so that it may treat the number as zero. Always false for
+// f16: devices that flush subnormal numbers of f32 to zero keep those of f16.
 bool IsSubnormal(DType type, uint64_t bits);
 
 struct ArithmeticCase {
   // Types of the elements of %a, %b, %c.
   DType a, b, c, result;
-  std::string expression;  // a text with the elements %a[$], %b[$] and %c[$]
+  // The expression as text, with the elements %a[$], %b[$] and %c[$].
+  std::string expression;
   // Returns the bits of the result for the bits of the operands. If the result
   // is a NaN, any NaN is right.
   std::function<uint64_t(uint64_t a, uint64_t b, uint64_t c)> expected;
@@ -42,7 +43,8 @@ struct ArithmeticCase {
 // Returns the cases of an instruction group that has arithmetic. Leaves out the
 // rows for which IsForOthers holds.
 std::vector<ArithmeticCase> RowCases(tensor::InstructionGroup group);
-// True if jit/math expands the row for this type, or back ends may decline it.
+// True if jit/math expands the instruction for this type, or if back ends may
+// decline it. RowCases leaves out such rows.
 bool IsForOthers(tensor::Opcode opcode, DType type);
 
 std::vector<ArithmeticCase> CastCases();

@@ -149,7 +149,7 @@ class Mutator {
     Offer(root, id, WithOperands(id, operands));
   }
 
-  // --- by kind ---
+  // --- The changes of each kind. ---
 
   // Returns (index + 1) mod extent.
   std::optional<NodeId> Next(NodeId index, NodeId extent) {
@@ -184,8 +184,8 @@ class Mutator {
     for (const NodeId lanes : OtherLanes(index)) Offer(root, index, lanes);
   }
 
-  // Offers a change of a pad: to load an element that exists where the pad
-  // gives its default.
+  // Offers a change that drops a pad's guard: the load reads an element that
+  // exists instead of giving the default value.
   void OfferClamped(NodeId& root, NodeId id) {
     const Node node = nest_.pool[id];
     std::vector<NodeId> indices;
@@ -224,7 +224,7 @@ class Mutator {
       case Opcode::kMultiply:
       case Opcode::kMinimum:
       case Opcode::kMaximum:
-        // an i64 value is most likely an index
+        // an i64 value is most likely an index, so it is left alone
         if (node.type == DType::kI64) return;
         Offer(root, id, WithOperands(id, {node.operands[0], node.operands[0]}));
         Offer(root, id, WithOperands(id, {node.operands[1], node.operands[1]}));

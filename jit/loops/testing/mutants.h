@@ -22,12 +22,12 @@ namespace ember::loops {
 // Rows: (name, text).
 // clang-format off
 #define EMBER_FOR_EACH_MUTANT_KIND(row) \
-  row(WrongIndex, "wrong index")           /* load or store, off by one */ \
-  row(DroppedGuard, "dropped guard")       /* if, select or pad */ \
-  row(SwappedOperand, "swapped operand")   /* swaps two, or uses one twice */ \
-  row(WrongLane, "wrong lane")             /* in a vector loop */ \
-  row(OffByOne, "off-by-one bound")        /* loop or number of tasks */ \
-  row(ReassociatedSum, "reassociated sum") /* digits or terms are lost */
+  row(WrongIndex, "wrong index")           /* moves an index by one */ \
+  row(DroppedGuard, "dropped guard")       /* drops an if, select or pad */ \
+  row(SwappedOperand, "swapped operand")   /* swaps or repeats an operand */ \
+  row(WrongLane, "wrong lane")             /* reverses or shifts lanes */ \
+  row(OffByOne, "off-by-one bound")        /* skips last iteration or task */ \
+  row(ReassociatedSum, "reassociated sum") /* loses digits or earlier terms */
 // clang-format on
 
 enum class MutantKind : uint8_t {

@@ -293,7 +293,7 @@ NodeId RandomExpressions::SmallValue(DType type) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const RandomBuffer& source = Pick(readable);
     if (source.scope != MemoryScope::kInput) continue;
-    // A pad is no factor, because its default may be large.
+    // A pad is not used as a factor, because its default value may be large.
     const std::optional<NodeId> load = Load(source);
     if (!load || nest_.pool[*load].opcode != Opcode::kLoad) continue;
     return Make(Opcode::kCast, type, {*load});

@@ -56,7 +56,7 @@ class RandomExpressions : public tensor::RandomChoices {
         nest_(nest),
         simplifier_(nest.pool) {}
 
-  // --- what expressions may use ---
+  // --- The buffers, variables and parameters that expressions may use. ---
 
   std::vector<RandomExtent> parameters;
   std::vector<RandomVariable> variables;  // variables of the surrounding loops
@@ -84,7 +84,8 @@ class RandomExpressions : public tensor::RandomChoices {
   // Returns the number of steps of a constant size that cover the extent.
   RandomExtent Steps(const RandomExtent& extent, const RandomExtent& step);
   NodeId Value(DType type, int depth);
-  // Returns a cast of an integer of at most 4 bits and a sign; never -0.
+  // Returns a cast of an integer that has a sign and at most 4 bits; the value
+  // is never -0.
   NodeId SmallValue(DType type);
   // Returns a load whose last index is the variable, which has `count` values,
   // plus a constant. No other expression uses this variable.
@@ -92,15 +93,15 @@ class RandomExpressions : public tensor::RandomChoices {
   NodeId Condition(int depth);
   // Returns an index that is within the extent if the guards hold.
   NodeId Index(const RandomExtent& extent);
-  // Returns the condition that `index` is in 0..extent-1, written in one of
-  // several ways.
+  // Returns the condition that `index` is in 0..extent-1. The condition is
+  // written in one of several ways, chosen at random.
   NodeId InBounds(NodeId index, NodeId extent);
   // Adds the condition that `index` is in 0..extent-1 as a guard.
   void Guard(NodeId index, const RandomExtent& extent);
 
   bool NeedsGuards() const { return !guards_.empty(); }
   // Puts the guards that the expressions made so far need around the statement,
-  // and forgets them.
+  // and forgets these guards.
   Block Guarded(Statement statement);
 
  private:

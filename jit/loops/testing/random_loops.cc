@@ -33,7 +33,8 @@ void Append(Block& block, Block&& more) {
   std::move(more.begin(), more.end(), std::back_inserter(block));
 }
 
-// Loops that are not within each other may have the same number.
+// Returns a number for a new variable. Loops that are not within each other may
+// have the same number.
 uint64_t RandomLoops::NewNumber() {
   if (!free_numbers_.empty() && make_.Chance(2)) {
     const uint64_t number = free_numbers_.back();
@@ -166,7 +167,8 @@ Block RandomLoops::InvocationLoop(const RandomDim& dim,
   });
 }
 
-// Returns one loop over a * b, where b is a constant.
+// Returns one loop over the product a * b of two extents, where b is a
+// constant.
 Block RandomLoops::FusedLoop(
     const RandomExtent& a, const RandomExtent& b,
     const std::function<Block(NodeId, NodeId)>& inner) {

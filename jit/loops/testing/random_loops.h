@@ -16,8 +16,8 @@ struct RandomDim {
   RandomExtent extent;
   bool in_register = false;  // true for an index of a register buffer
   bool is_last = false;      // true for the last index of its buffer
-  // True if the dim's loop, or one of the loops that it is split into, is an
-  // invocation loop.
+  // True if the loop over the dim, or one of the loops into which that loop is
+  // split, is an invocation loop.
   bool in_invocations = false;
 };
 
@@ -78,7 +78,8 @@ class RandomLoops {
   std::vector<uint64_t> free_numbers_;
   bool in_vector_ = false;
   bool no_vectors_ = false;
-  // True if an invocation loop is still to be made, further in.
+  // True while an invocation loop is still to be made inside the loops that
+  // were made so far.
   bool before_invocations_ = false;
 };
 

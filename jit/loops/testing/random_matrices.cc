@@ -39,7 +39,8 @@ class Multiplier {
     const auto store = [&] {
       return Tiles([&](NodeId t) { return StoreTile(t); });
     };
-    // Fill, sum and store are in one subgroup loop, or each in its own.
+    // `together`: true if fill, sum and store are in one subgroup loop; false
+    // if each of them has its own.
     const bool together = make_.Chance(2);
     if (together) {
       Append(block, Subgroups([&] {

@@ -67,8 +67,8 @@ class Generator {
           {node, Chance(20) ? 0 : 1 + Below(9), false, i});
       nest_.parameters.emplace_back(1, static_cast<char>('N' + i));
       result_.parameters.push_back(make_.parameters.back().value);
-      // Adds a buffer with this extent, from which the verifier knows something
-      // about the parameter.
+      // Adds a buffer whose extent is the parameter, so that the verifier knows
+      // something about the parameter.
       AddBuffer(
           {0, DType::kI32, MemoryScope::kInput, {make_.parameters.back()}, 0});
     }
@@ -77,7 +77,7 @@ class Generator {
       AddBuffer({0, make_.AnyType(), MemoryScope::kInput,
                  make_.Extents(Below(4), 100), 0});
     }
-    // In some nests, adds inputs that dot loops can have as factors.
+    // In a third of the nests, adds inputs that dot loops can have as factors.
     if (!Chance(3)) return;
     constexpr DType kNarrow[] = {DType::kI8, DType::kU8, DType::kI16};
     for (int i = 0; i < 2; ++i) {
@@ -232,8 +232,8 @@ class Generator {
       Append(block, MultiplyMatrices(*plan.matrices, make_, loops_, nest_));
       make_.readable.push_back(plan.matrices->result);
     }
-    // If the phase has two buffers, which have equal extents, a statement may
-    // store to both at once.
+    // If the phase has two buffers, their extents are equal, so a statement may
+    // store to both buffers at once.
     if (plan.shared.size() == 2 && Chance(2)) {
       Append(block, statements_.Map(plan.shared, Update::kAssign));
       make_.readable.insert(make_.readable.end(), plan.shared.begin(),

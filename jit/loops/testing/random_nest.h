@@ -37,16 +37,17 @@ struct RandomNestOptions {
   bool exact = true;
   // Makes mod and rem of floats, which back ends may decline.
   bool float_remainders = true;
-  // Casts bits of integers to floats. Most of those are subnormal, and devices
-  // may treat them as zero.
+  // Makes floats from the bits of integers. Most of these floats are subnormal,
+  // and devices may treat them as zero.
   bool bits_as_floats = true;
   // Simplifies expressions as they are made.
   bool simplify = true;
   // If false, leaves out some conditions and checks that accesses need, which
   // the verifier has to find.
   bool guarded = true;
-  // Sizes and types of the products of matrix loops. Empty: there are no matrix
-  // loops, which devices may lack. nullopt: any products.
+  // Sizes and types of the products in matrix loops. Empty: nests have no
+  // matrix loops, because devices may lack them. nullopt: products of any sizes
+  // and types.
   std::optional<std::vector<MatrixType>> matrices;
 };
 

@@ -108,8 +108,8 @@ TEST(RandomNestTest, VerifierIsSound) {
       for (int64_t& parameter : parameters) {
         parameter = std::max<int64_t>(0, parameter + change);
       }
-      // Buffers are made large enough for other parameters; their contents do
-      // not matter.
+      // The buffers are made large enough for the changed parameters; their
+      // contents do not matter.
       auto buffers = random.MakeBuffers();
       for (auto& buffer : buffers) buffer.resize(64 * buffer.size() + 65536);
       const Status ran =

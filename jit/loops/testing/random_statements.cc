@@ -129,8 +129,8 @@ Block RandomStatements::Map(const std::vector<RandomBuffer>& buffers,
     std::vector<Store> stores;
     for (const RandomBuffer& buffer : buffers) {
       NodeId value = make_.Value(buffer.type, options_.maximum_depth);
-      // The value of a float sum may not be a product, because a back end may
-      // fuse it with the sum.
+      // The value that is added to a float sum may not be a product, because a
+      // back end may fuse the multiplication with the addition.
       if (update == Update::kAdd && options_.exact && IsFloat(buffer.type)) {
         value = make_.Make(Opcode::kAbsolute, buffer.type, {value});
       }
@@ -203,7 +203,8 @@ Block RandomStatements::Combine(const RandomBuffer& buffer) {
   for (RandomDim& dim : dims) dim.in_invocations = false;
   Block block;
   if (is_float) {
-    // The sums start from 1, so that they are exact.
+    // The sums start from 1, and only a few small values are added, so they are
+    // exact.
     block = loops_.Over(dims, [&](const Indices& indices) {
       const NodeId start = make_.Make(Opcode::kCast, type, {Integer(1)});
       return BlockOf(
@@ -257,7 +258,8 @@ Block RandomStatements::Reduce(const RandomBuffer& buffer) {
   return ReduceExactly(buffer, dims, steps);
 }
 
-// Reduces floats to exact sums: of small integers, starting from one.
+// Adds up floats so that the sums are exact: small integers are added to a sum
+// that starts at one.
 Block RandomStatements::ReduceExactly(const RandomBuffer& buffer,
                                       const std::vector<RandomDim>& dims,
                                       int64_t steps) {

@@ -23,7 +23,7 @@ class RandomStatements {
   // Returns any update that the type supports, including a plain store.
   tensor::Update AnyUpdate(DType type);
 
-  // --- every element ---
+  // --- Statements that store to every element. ---
 
   // Stores to each element once. The buffers have equal extents. A plain store
   // leaves no element out.
@@ -37,7 +37,7 @@ class RandomStatements {
   // be factors.
   Block SumOfDots(const RandomBuffer& buffer);
 
-  // --- some elements ---
+  // --- Statements that store to some elements. ---
 
   // Makes a statement that updates elements in any order, or stores to elements
   // one after the other.

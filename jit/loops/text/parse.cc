@@ -22,7 +22,8 @@ using tensor::Expression;
 using tensor::NameScope;
 using tensor::Opcode;
 
-// Scope of the nodes that depend on a variable or a load.
+// Number of the scope, in the expression pool, of nodes that depend on a
+// variable or a load.
 constexpr int kBodyScope = 1;
 
 // Returns the keyword's position in the list; nothing if the token is not in
@@ -105,7 +106,8 @@ class NestParser {
   }
 
   Status ParseBufferType(const Token& name, MemoryScope scope) {
-    // The draft needs the buffer only for loads, so any kind of buffer serves.
+    // The buffer's kind does not matter here: expressions in the text refer to
+    // the buffer only in loads.
     EMBER_RETURN_IF_ERROR(ParseTypeAndExtents(
         lexer_, name, tensor::BufferKind::kTemporary, header_, draft_));
     const tensor::DraftBuffer& parsed = draft_.buffers.back();
@@ -113,7 +115,7 @@ class NestParser {
     return OkStatus();
   }
 
-  // --- phases and loops ---
+  // --- Parsing phases and loops. ---
 
   Status ParsePhase() {
     if (lexer_.Accept("let")) return ParseLet();
@@ -147,7 +149,8 @@ class NestParser {
     return OkStatus();
   }
 
-  // Loops that are not within each other may share a name, and so a number.
+  // Returns the number of the variable with the name. Loops that are not within
+  // each other may share a name, and so a number.
   uint64_t VariableNumber(std::string_view name) {
     const auto [it, is_new] =
         variables_.emplace(std::string(name), nest_.variables.size());

@@ -57,7 +57,8 @@ class NestPrinter : private tensor::ExpressionSource {
   }
 
  private:
-  // --- values, for the printer of expressions ---
+  // --- Implementation of the interface through which expressions are printed.
+  // ---
 
   PrintedValue Value(uint32_t number) const override {
     const Node& node = nest_.pool[number];
@@ -79,7 +80,7 @@ class NestPrinter : private tensor::ExpressionSource {
     const std::vector<std::string>& names =
         leaf.opcode == Opcode::kParameter ? nest_.parameters : nest_.variables;
     if (leaf.immediate < names.size()) return names[leaf.immediate];
-    // happens only if the nest is wrong
+    // This happens only if the nest is not valid.
     return "?" + std::to_string(leaf.immediate);
   }
   std::string_view BufferName(uint32_t buffer) const override {
@@ -236,7 +237,8 @@ class NestPrinter : private tensor::ExpressionSource {
   const LoopNest& nest_;
   Printer printer_;
   tensor::ExpressionPrinter expressions_;
-  uint32_t next_ = 0;  // number of the next let
+  // Number of the next let, whose name is %t and that number.
+  uint32_t next_ = 0;
 };
 
 }  // namespace

@@ -74,8 +74,8 @@ class Checker {
     read_.assign(nest_.buffers.size(), false);
     EMBER_RETURN_IF_ERROR(CheckBlock(loop.body));
     subgroup_.reset();
-    // If a subgroup loop read a buffer that it stores to, its subgroups would
-    // have to wait for each other.
+    // A subgroup loop must not read a buffer that it stores to: its subgroups
+    // would have to wait for each other.
     for (size_t i = 0; i < nest_.buffers.size(); ++i) {
       if (!stored_[i] || !read_[i]) continue;
       return InvalidArgumentError(
@@ -113,7 +113,7 @@ class Checker {
     return opcode == Opcode::kLoad || opcode == Opcode::kPad;
   }
 
-  // Notes the accesses of a statement that is no matrix loop.
+  // Records the accesses of a statement that is no matrix loop.
   Status NoteAccesses(const Statement& statement) {
     for (const Store& store : statement.stores)
       is_accessed_[store.buffer] = true;

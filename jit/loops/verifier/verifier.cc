@@ -85,7 +85,7 @@ class Verifier {
   }
   DType TypeOf(NodeId node) const { return nest_.pool[node].type; }
 
-  // --- phases and loops ---
+  // --- Checks of phases and loops. ---
 
   Status CheckPhase(const Phase& phase) {
     for (size_t i = 0; i < nest_.buffers.size(); ++i) {
@@ -122,7 +122,7 @@ class Verifier {
     }
     const size_t mark = facts_.Mark();
     // An earlier iteration may have performed the stores of the body, so facts
-    // about these buffers are dropped.
+    // about the buffers that the body stores to are dropped.
     ForgetStores(body);
     bound_.emplace(variable, binder);
     facts_.AssumeIterates(variable);
@@ -139,8 +139,9 @@ class Verifier {
     return OkStatus();
   }
 
-  // Registers that live only for one value of the loop have no contents when it
-  // begins. Those that the loop stores to have none after it.
+  // Checks an invocation loop. Registers that live only for one value of the
+  // loop have no contents when the loop's body begins. Registers of this kind
+  // that the loop stores to have no contents after the loop.
   Status CheckInvocations(NodeId variable, const Block& body) {
     const std::vector<bool> stored = StoredIn(nest_, body);
     std::vector<bool> before = has_value_;

@@ -1,5 +1,5 @@
-// Tests errors of nests that no text can express. tests/cases/verifier has the
-// other errors.
+// Tests errors of nests that cannot be written as text. tests/cases/verifier
+// tests the other errors.
 #include "jit/loops/verifier/verifier.h"
 
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 using tensor::Opcode;
 
-// --- the signature ---
+// --- Errors in the names and buffers of a nest. ---
 
 TEST(VerifierTest, Signature) {
   LoopNest nest;
@@ -44,7 +44,7 @@ TEST(VerifierTest, Signature) {
             "parameters, found axis");
 }
 
-// --- loops, order of stores ---
+// --- Errors in loops, and in the order of stores. ---
 
 TEST(VerifierTest, Variables) {
   StatusOr<LoopNest> nest = Parse(WithBody("for i < 4 { for j < 4 { } }"));
@@ -86,7 +86,7 @@ TEST(VerifierTest, NestingIsBounded) {
             "loops @t: phase 0: expected at most 200 statements in each other");
 }
 
-// --- types: of nodes that no text makes ---
+// --- Type errors in nodes that no text makes. ---
 
 class TypesTest : public testing::Test {
  protected:
@@ -181,7 +181,8 @@ TEST_F(TypesTest, OfLoadsAndStores) {
 
 // --- invocations ---
 
-// The ranges that the pool has noted are not used.
+// The verifier does not use the ranges that the expression pool has noted for
+// its nodes.
 TEST(VerifierTest, NotedRangesAreNotBelieved) {
   StatusOr<LoopNest> nest = Parse(WithBody("for i < N { %s[i] = 0 }"));
   ASSERT_TRUE(nest.ok());

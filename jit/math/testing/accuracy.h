@@ -22,8 +22,8 @@ namespace ember::jit {
 
 class Expansion {
  public:
-  // Expands the instruction. constant: if given (as bits), the second operand
-  // is this constant.
+  // Expands the instruction. If `constant` is given (as bits), it is the second
+  // operand.
   Expansion(tensor::Opcode opcode, DType type,
             std::optional<uint64_t> constant = std::nullopt);
 
@@ -49,9 +49,10 @@ class Expansion {
   tensor::ExpressionPool pool_;
   std::vector<Step> steps_;
   size_t root_ = 0;  // number of the step that is the result
-  // number of each node's step
+  // for each node of the pool, the number of its step
   std::vector<std::optional<size_t>> position_of_;
-  // Results of the steps; those of constants are set at the beginning.
+  // Results of the steps. The results of steps that are constants are set at
+  // the beginning.
   std::vector<uint64_t> values_;
 };
 

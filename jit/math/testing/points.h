@@ -15,7 +15,7 @@
 
 namespace ember::jit {
 
-// --- floats as bits ---
+// --- The bits of floats. ---
 
 template <typename T>
 struct Traits;
@@ -139,7 +139,8 @@ std::vector<T> Points(std::mt19937_64& random, int points_per_binade) {
 
 // --- pairs ---
 
-// Returns a number of random magnitude, sometimes one near 1.
+// Returns a number of random magnitude; sometimes returns a number near 1
+// instead.
 template <typename T>
 T RandomNumber(std::mt19937_64& random) {
   std::uniform_real_distribution<double> mantissa(1, 2);

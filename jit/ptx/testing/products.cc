@@ -231,8 +231,8 @@ void ExpectTf32OnGrid(std::string_view text, std::string* ptx,
       gpu::RunNest(TestDevice(), nest, std::move(product->code), {}, actual);
   ASSERT_TRUE(ran.ok()) << ran.ToString();
   const std::vector<float> results = FloatsOf(actual.back());
-  // Relative errors: of sums of at most 256 products in f32, in any order, and
-  // of two factors.
+  // Relative errors: of sums of at most 256 products in f32, in any order; and
+  // of a product of two factors that are cut off to tf32.
   constexpr float kOfSums = 0x1p-16f, kOfFactors = 2 * 0x1p-10f;
   int64_t rounded = 0;
   for (size_t i = 0; i < results.size(); ++i) {

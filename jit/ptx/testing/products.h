@@ -45,7 +45,8 @@ struct GridExpectations {
   std::string_view schedule = "";
   // Features that the target has in addition to the device's: "+tf32".
   std::string_view features = "";
-  // A feature that is removed from the target, and one that replaces it.
+  // A feature that is removed from the target, and the feature that replaces
+  // it.
   std::string_view without = "";
   std::string_view instead = "";
   // Number of processors in the GPU that the schedule is for. With several,

@@ -87,8 +87,8 @@ double WorkgroupsAtOnce(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
 double CostOfTilesBeside(const jit::GpuModel& gpu, const TilesOnGpu& tiles,
                          const TilesOnGpu& beside) {
   const double processors = Processors(gpu);
-  // When the first processor has nothing left to do, the others are on average
-  // half through one of the smaller workgroups.
+  // When the first processor has no workgroup left to start, each other
+  // processor is, on average, half through one of the smaller workgroups.
   const double shared = tiles.count * SlowedWork(tiles) +
                         (beside.count + processors / 2) * SlowedWork(beside);
   return std::max(CostOfTiles(gpu, tiles), shared) +

@@ -1,6 +1,7 @@
-// The cost model of the default schedules of GPUs. Costs are counted in
-// multiply-adds of invocations for which the whole device would have time. The
-// ratios of costs are guesses, except where a comment gives a measurement.
+// The cost model of the default schedules of GPUs. The cost of a kernel is the
+// time that it takes, given as the number of multiply-adds that the whole
+// device could do in that time. The ratios of costs are guesses, except where a
+// comment gives a measurement.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_COSTS_H_
@@ -18,10 +19,10 @@ inline constexpr double kSharedLoad = 1;
 inline constexpr double kMemoryLoad = 4;
 inline constexpr double kBarrier = 16;
 
-// `count` workgroups that each do `work` with `invocations`. A processor is
-// fully used with `busy` invocations; with fewer, each invocation works no
-// faster. If the number of processors is known, the cost is that of the
-// processor that has most workgroups.
+// Describes `count` workgroups that each do `work` with `invocations`. A
+// processor is fully used with `busy` invocations; with fewer, each invocation
+// works no faster. If the number of processors is known, the cost is that of
+// the processor that has most workgroups.
 struct TilesOnGpu {
   double count = 1;
   double work = 1;
@@ -33,8 +34,8 @@ double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
 // Returns the cost if the work is divided evenly among all processors.
 double CostShared(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
 // Returns the cost of as many workgroups as the device computes at once, each
-// with a range of several tiles' work. They begin after those of `before`, if
-// there are any.
+// with a range of several tiles' work. The workgroups begin after those of
+// `before`, if there are any.
 double CostOfRanges(const jit::GpuModel& gpu, const TilesOnGpu& ranges,
                     const TilesOnGpu* before);
 // Returns the cost of tiles that fill whole waves, together with the smaller
@@ -50,7 +51,7 @@ struct ProductCost {
   double all = 0;
   TilesOnGpu tiles;
   // An axis along which tiles, or slices of the sum, follow each other, and the
-  // size of one of them along the axis. Axis -1: none.
+  // size of one tile or slice along the axis. Axis -1: none.
   struct Along {
     int axis = -1;
     int64_t size = 0;
@@ -66,8 +67,9 @@ struct ProductCost {
 double ResidentWorkgroups(const jit::GpuModel& gpu, double invocations,
                           double registers, double shared_bytes);
 
-// Return how many invocations keep a processor busy: with matrices that are not
-// wide (matrix_rule.h), and without matrices.
+// Return how many invocations keep a processor busy: the first function for
+// products by matrix instructions of one subgroup (not the wide ones of
+// matrix_rule.h), the second one without matrices.
 double BusyWithMatrices(const jit::GpuModel& gpu);
 double BusyInvocations(const jit::GpuModel& gpu);
 

@@ -32,11 +32,11 @@ struct GpuDots {
   std::string dot;    // the loop over a word's bytes, to be tensorized
 };
 
-// Brings both factors into the layout above, each by a scheduled stage of its
-// own unless it has the layout already, and splits the sum. The product's other
-// loops are still its axes. The names of the copies are added to `done`.
-// Returns nullopt, without a change, if the stage is no product of bytes, or if
-// the device has no fast instructions for them.
+// Brings both factors into the layout that the top of this file describes, each
+// by a scheduled stage of its own unless it has the layout already, and splits
+// the sum. The product's other loops are still its axes. The names of the
+// copies are added to `done`. Returns nullopt, without a change, if the stage
+// is no product of bytes, or if the device has no fast instructions for them.
 std::optional<GpuDots> PackForDotsOnGpu(const jit::GpuModel& gpu,
                                         const std::string& product, int v,
                                         std::set<std::string>& done,

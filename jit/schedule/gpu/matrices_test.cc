@@ -71,7 +71,8 @@ Made MakeOn(const jit::GpuModel& gpu, std::string_view text,
 jit::GpuModel ModelOf(std::string_view target, int64_t busy) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
   gpu.busy_invocations = busy;
-  // Small subgroups would otherwise count as lanes of a CPU.
+  // A CPU's device has small subgroups, which are lanes of its vectors. The
+  // model must not take this device for a CPU.
   gpu.is_cpu_like = false;
   return gpu;
 }
@@ -124,7 +125,7 @@ TEST(GpuMatrices, AreStoredWhereResultsLie) {
   EXPECT_THAT(made.nest, Not(HasSubstr("task %y")));
 }
 
-// The second factor's rows run along the sum.
+// The second factor is transposed: its rows run along the sum.
 TEST(GpuMatrices, OfTransposedFactors) {
   EXPECT_THAT(Check(R"(
     dispatch @transposed(%a: f16[64, 32], %b: f16[32, 64]) -> (%y: f32[32, 32]) {
@@ -147,7 +148,8 @@ TEST(GpuMatrices, AreFinishedByInvocations) {
   EXPECT_THAT(made.schedule, HasSubstr("pad %s k 16"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s"));
   EXPECT_THAT(made.nest, HasSubstr("task %s: f32["));
-  // The product is itself the result, but does not fill matrices.
+  // The product is itself the result, but its sizes are not multiples of a
+  // matrix.
   made = Check(Product("40", "24", "64"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.matrices"));
 }
@@ -169,7 +171,7 @@ TEST(GpuMatrices, OfBytes) {
     })");
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y"));
   EXPECT_THAT(made.nest, HasSubstr("matrix k_rest_matrix < 32"));
-  // Two types that the device does not have.
+  // The device has no matrices of u8.
   EXPECT_THAT(Check(R"(
     dispatch @bytes(%x: u8[48, 96], %w: u8[96, 32]) -> (%y: i32[48, 32]) {
       %y[i, j] = sum(k < 96) i32(%x[i, k]) * i32(%w[k, j])
@@ -223,7 +225,7 @@ TEST(GpuMatrices, ConstantsArePackedForCuda) {
     EXPECT_THAT(other.schedule, HasSubstr("multiply_matrices %y"));
     EXPECT_THAT(other.schedule, Not(HasSubstr("pack %y")));
   }
-  // Each position in a window has its own matrix of weights.
+  // Each position in a convolution's window has its own matrix of weights.
   EXPECT_THAT(Check(R"(
     dispatch @conv(%x: u8[1, 6, 18, 32], %w: i8[3, 3, 32, 16]) -> (%y: i32[1, 4, 16, 16]) {
       %y[n, h, v, o] = sum(r < 3, q < 3, c < 32) i32(%x[n, h + r, v + q, c]) * i32(%w[r, q, c, o])
@@ -293,8 +295,8 @@ TEST(GpuMatrices, OfAnySizes) {
   }
 }
 
-// A device of eight processors on which a further phase costs only the data
-// that it moves.
+// Returns a device of eight processors on which a further phase costs only the
+// data that it moves.
 jit::GpuModel EightProcessors(std::string_view target) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
   gpu.processors = 8;
@@ -321,11 +323,11 @@ TEST(GpuMatrices, PartsOfLongSums) {
   EXPECT_THAT(made.schedule, HasSubstr("double_buffer %w.slice async"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y j_lane"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %s j"));
-  // A product without a stage after the sum.
+  // The sum is itself the result: no stage follows it.
   made = CheckOn(gpu, Product("16", "32", "512"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y j_lane"));
-  // A batch of products of bytes, with results that fill no vectors and no
+  // A batch of products of bytes, whose results fill neither vectors nor
   // matrices.
   made = CheckOn(gpu, R"(
     dispatch @batch(%a: u8[2, 15, 512], %b: i8[2, 30, 512]) -> (%y: i32[2, 15, 30]) {
@@ -367,8 +369,8 @@ TEST(GpuMatrices, RestsOfWavesAreInParts) {
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y.rest j_lane"));
   made = MakeOn(gpu, Product("144", "16", "512"));
   EXPECT_THAT(made.schedule, HasSubstr("cut %y i 128 -> y.rest"));
-  // A stage that computes a factor row by row is cut, too, so that everything
-  // runs in invocations.
+  // A stage that computes a factor row by row is cut as well, so that all of
+  // its computations run in invocations.
   made = CheckOn(gpu, R"(
     dispatch @scaled(%x: f16[144, 512], %r: f16[144], %w: f16[512, 16]) -> (%y: f32[144, 16]) {
       temp %f: f16[144, 512]
@@ -383,8 +385,9 @@ TEST(GpuMatrices, RestsOfWavesAreInParts) {
   EXPECT_THAT(made.schedule, Not(HasSubstr("cut")));
 }
 
-// There are ranges of slices for as many workgroups as run at once, if there
-// are fewer tiles, and parts of one length would be more, or much fewer.
+// The sum is divided into as many ranges of slices as workgroups run at once,
+// if there are fewer tiles than that, and if parts of equal length would be
+// more, or far fewer, than workgroups.
 TEST(GpuMatrices, RangesOfLargeProducts) {
   const auto ampere = jit::GpuModel::Of(
       "sm_80+subgroup32+shared166912+invocations1024+processors108");
@@ -407,8 +410,8 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
   EXPECT_THAT(made.schedule, HasSubstr("fuse %y.parts piece range -> tasks_1"));
   EXPECT_THAT(made.schedule, HasSubstr("double_buffer %a.slice async 4 late"));
   EXPECT_THAT(made.nest, HasSubstr("unroll k_part < 3 {"));
-  // Accumulators of matrices are not carried: with more terms there are ranges
-  // for two rounds.
+  // A matrix accumulator may add up only a limited number of terms. With more
+  // terms per sum there are ranges for two rounds of tasks.
   made = MakeOn(hopper, Product("1152", "2048", "16384"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 264 i/128 j/256 -> y.parts"));
@@ -468,7 +471,7 @@ TEST(GpuMatrices, PartsCostAPhase) {
 // them, are scheduled as on other devices.
 TEST(GpuMatrices, LeaveOthersAsTheyAre) {
   const std::vector<std::string> rows = {
-      // Products that would leave matrices mostly empty.
+      // Products whose sizes would leave matrices mostly empty.
       Product("4", "64", "64"), Product("64", "3", "64"),
       Product("64", "64", "6"),
       // Products whose types have no matrices: factors of f32 and bf16, and f16
@@ -482,14 +485,14 @@ TEST(GpuMatrices, LeaveOthersAsTheyAre) {
       R"(dispatch @p(%a: f16[64, 64], %b: f16[64, 64]) -> (%y: f16[64, 64]) {
            %y[i, j] = sum(k < 64) %a[i, k] * %b[k, j]
          })",
-      // The product's rows are every second pixel.
+      // A row of the product is every second pixel of %x.
       R"(dispatch @p(%x: f16[66, 64], %w: f16[2, 64, 32]) -> (%y: f32[32, 32]) {
            %y[i, j] = sum(r < 2, k < 64) f32(%x[i * 2 + r, k]) * f32(%w[r, k, j])
          })"};
   for (size_t i = 0; i + 1 < rows.size(); ++i) {
     EXPECT_EQ(Make(rows[i]).schedule, Make(rows[i], kPlain).schedule);
   }
-  // Rows of matrices may be two pixels apart.
+  // The rows of a matrix may also be two pixels apart.
   EXPECT_THAT(Check(rows.back()).schedule, HasSubstr("multiply_matrices"));
 }
 
@@ -504,12 +507,12 @@ TEST(GpuMatrices, FiguresOfLargeProducts) {
     const char* sums;
   } rows[] = {
       // The slices take 27 KiB, with padded rows. A subgroup loads 32 elements
-      // per step for 256 multiply-adds. Two tasks use the device better than
-      // one with half of the loads.
+      // per step of the sum, for 256 multiply-adds. Two tasks on a processor
+      // use it better than one task with half of the loads.
       {"512", "task %a.slice: f16[2, 32, 72]", "task %b.slice: f16[2, 64, 72]",
        "register %y.part.5: f32[8, 16, 16]"},
-      // The slices take 28 KiB. A subgroup loads 64 elements per step for 1024
-      // multiply-adds.
+      // The slices take 28 KiB. A subgroup loads 64 elements per step of the
+      // sum, for 1024 multiply-adds.
       {"2048", "task %a.slice: f16[2, 64, 40]",
        "task %b.slice: f16[2, 32, 136]",
        "register %y.part.5: f32[8, 2, 2, 16, 16]"}};

@@ -128,8 +128,8 @@ class MatrixScheduler {
     if (!lane.empty()) writer_.Do("vectorize %" + root + " " + lane);
     const std::set<std::string> joined = JoinPoints(
         gpu_, root, point, writer_.StageOf(product) + 1, done, writer_);
-    // If the attachment is refused, neighbours are computed one after the
-    // other.
+    // If attaching a stage is refused, neighbouring results are computed one
+    // after the other instead of as vectors.
     if (!lane.empty()) VectorizeJoined(root, joined, writer_);
     if (!writer_.Try("compute_at %" + product + " %" + root + " " + tasks))
       return std::nullopt;
@@ -240,8 +240,8 @@ class MatrixScheduler {
                c.pool, load,
                stage.axes[static_cast<size_t>(plan_.columns)].variable),
            LastAxisOf(stage, load) == static_cast<size_t>(plan_.steps)});
-      // If the product reads panels of rows, the rows of the next line continue
-      // the panel.
+      // If the product reads panels of rows, a panel contains the rows of
+      // consecutive lines, so the copy has its dims in the order lines, rows.
       Factor& factor = factors_.back();
       if (plan_.has_row_panels && plan_.line_tile > 1 &&
           !factor.is_of_columns && factor.lies_along_steps) {
@@ -277,8 +277,8 @@ class MatrixScheduler {
     if (!row) return 1;
     const auto extent = c.pool.IntegerConstant(stage.axes[row->axis].extent);
     const int64_t lanes = kCopiedBytes / DTypeByteSize(node.type);
-    // All lanes of a vector must be padded or none, so none may be outside of
-    // the last dim.
+    // Either all lanes of a vector are padded or none, so no element of the
+    // copy may be outside of the buffer's last dim.
     const int64_t size = SizeInSlice(row->axis);
     const bool is_whole = row->is_inside && extent && *extent % size == 0 &&
                           size % lanes == 0 && row->start % lanes == 0;
@@ -367,8 +367,8 @@ class MatrixScheduler {
     const std::string bound = writer_.FuseLoops(
         product, first - tiles.size() + (tiles.empty() ? 0 : 1),
         subgroups.size(), "subgroups");
-    // Fuses all iterations into one loop: the ring of slices is filled once,
-    // before it.
+    // Fuses the loops around the slices with the loop over slices, so that the
+    // ring of slices is filled only once, before the fused loop.
     if (plan_.turns_together) {
       slice =
           writer_.FuseLoops(product, (tiles.empty() ? 0 : 1) + pieces.size(),
@@ -440,8 +440,8 @@ class MatrixScheduler {
       const RowFactors::Loop at =
           factor.around.value_or(RowFactors::Loop{product, slice});
       writer_.Do("compute_at %" + copy + " %" + at.stage + " " + at.loop);
-      // Some loads cannot be read from slices: the caller then tries another
-      // schedule.
+      // If an error occurred, some load cannot be read from slices, and the
+      // caller tries another schedule.
       if (!writer_.status().ok()) return;
       const int64_t padding = RowPadding(factor);
       if (padding != 0)
@@ -470,12 +470,13 @@ class MatrixScheduler {
   ScheduleWriter& writer_;
   std::vector<Factor> factors_;
   std::vector<SliceCopy> copies_;  // copies that may be loaded ahead
-  // number of subgroups that copy; 0: only those that multiply
+  // number of subgroups that copy; 0: the subgroups that multiply
   int64_t copying_subgroups_ = 0;
 };
 
 // True if the product's matrices may be stored directly to the results: whole
-// matrices fill the results, and a result is only the sum.
+// matrices fill the results, and a result is only the sum, without further
+// arithmetic.
 bool MayStoreDirectly(const Computation& c, int number,
                       const MatrixPlan& plan) {
   const ComputationStage& stage = c.stages[static_cast<size_t>(number)];
@@ -565,7 +566,8 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
                                                  ScheduleWriter& writer) {
   if (!MayBeMatrices(gpu, root, product, writer.computation()))
     return std::nullopt;
-  // The constant factors may have to be packed before their slices are copied.
+  // Constant factors may have to be packed before their slices are copied, so
+  // they are packed in a copy of the schedule first.
   Schedule packed = writer.schedule();
   std::set<std::string> packed_done = done;
   if (!gpu.transposes_matrices) PackFactors(gpu, product, packed_done, packed);
@@ -597,7 +599,8 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
         std::optional<std::string> point =
             directly ? scheduler.StoreDirectly(product)
                      : scheduler.StoreForRoot(root, product, trial_done);
-        // Alignment and strides are known only after lowering.
+        // Alignment and strides are known only after lowering, so the trial
+        // schedule is lowered before it is accepted.
         if (!point || !trial_writer.status().ok()) continue;
         const auto nest = Lower(trial);
         if (!nest.ok()) continue;

@@ -51,14 +51,15 @@ struct MatrixPlan {
   int steps = -1;
   int lines = -1;
   GpuMatrixTile row_tile, column_tile;
-  int64_t line_tile = 1;  // number of lines, one per subgroup
-  int64_t slice = 0;      // steps of the sum, a multiple of the matrices'
+  int64_t line_tile = 1;  // number of lines of a tile, one per subgroup
+  // Steps of the sum per slice: a multiple of the matrices' depth.
+  int64_t slice = 0;
   bool is_double = false;
   bool by_registers = false;
   // number of slots of asynchronous copies; 0: copies are not asynchronous
   int64_t slots = 0;
-  // The loops around the slices (of a window) are fused with the loop over
-  // slices.
+  // True if the loops around the slices (over a window) are fused with the loop
+  // over slices.
   bool turns_together = false;
   bool is_exact = true;  // true if whole matrices fill the sum
   // Number of subgroups that execute an instruction together. They share the
@@ -74,8 +75,8 @@ struct MatrixPlan {
   // from registers (jit/target/shared_panels.h).
   bool has_row_panels = false;
   // True if an iteration's products continue asynchronously in the next
-  // iteration. Each of the two then reads one of the slots, and a third slot is
-  // copied to.
+  // iteration. The products of the two iterations then read one slot each,
+  // while a third slot is copied to.
   bool GoesOn() const { return has_row_panels && slots > 3; }
   // Number of elements of the results' tile along the rows and along the
   // columns.
@@ -114,17 +115,18 @@ struct RowFactors {
   // other buffers are copied.
   std::set<std::string> resident;
   // Names of the stages that compute a factor for this product alone: each
-  // slice is computed when it is needed.
+  // slice of the factor is computed just before the product reads it.
   std::set<std::string> gathered;
-  // Only products with one slice: the serial loops around the product, with
-  // their stages, in which the slice of its rows is copied, and that of its
-  // columns, the latter one iteration ahead. If not set, slices are copied in
-  // the product's own loop over slices.
+  // Only for products with one slice: the serial loops around the product in
+  // which slices of its factors are copied. The slice of the rows' factor is
+  // copied in loop `rows`, that of the columns' factor in loop `columns`, one
+  // iteration ahead. If not set, slices are copied in the product's own loop
+  // over slices.
   struct Loop {
     std::string stage, loop;
   };
   std::optional<Loop> rows, columns;
-  // number of subgroups of the workgroup, which all copy slices
+  // number of subgroups of the workgroup; all of them copy slices
   int64_t subgroups = 0;
 };
 
@@ -137,7 +139,7 @@ bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
                             const RowFactors& factors, ScheduleWriter& writer);
 
 // Returns the cost of the tile that ScheduleMatricesOnGpu would try first, in
-// the model of costs.h; nullopt if it does not apply.
+// the model of costs.h; nullopt if ScheduleMatricesOnGpu does not apply.
 std::optional<ProductCost> CostOfMatricesOnGpu(
     const jit::GpuModel& gpu, const std::string& root,
     const std::string& product, const std::set<std::string>& done,
@@ -150,7 +152,8 @@ std::optional<ProductCost> TileOfRangesOnGpu(const jit::GpuModel& gpu,
                                              const Schedule& schedule);
 
 // Schedules the product, which is `root` or computed point by point for it.
-// Returns the same as ScheduleProductOnGpu.
+// Returns, like ScheduleProductOnGpu, the innermost loop of the root, in which
+// a point of it is computed; nullopt if the rule does not apply.
 std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
                                                  const std::string& root,
                                                  const std::string& product,

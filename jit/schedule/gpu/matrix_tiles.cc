@@ -25,8 +25,8 @@ constexpr double kWait = 64;
 // Largest ratio of padded to real sizes: emptier matrices do not pay.
 constexpr double kMaxPadding = 2.5;
 constexpr int64_t kMaxSubgroups = 8;
-// Largest number of registers of an invocation for sums and factors. It needs
-// others, too, and may have at most 255.
+// Largest number of registers of an invocation for sums and factors. An
+// invocation also needs registers for other values, and may have at most 255.
 constexpr int64_t kMaxRegisters = 192;
 // Largest number of registers for wide products, whose sums may not be moved
 // while instructions run: enough for the sums of 256 columns. With a few more,
@@ -35,10 +35,10 @@ constexpr double kMaxWideRegisters = 132;
 constexpr int64_t kLeastSteps = 8;
 // Speed of instructions of several subgroups, relative to others.
 constexpr double kWideSpeed = 2;
-// Speed of products that continue in the next iteration, relative to those that
-// are awaited. A guess between two measurements of a product of 4096 on an H200
-// with parts of its code left out: 1.11 without copies in both, 1.20 without
-// them in one.
+// Speed of products that continue in the next iteration, relative to products
+// that are awaited in their own iteration. It is a guess between two measured
+// speed-ups of a product of size 4096 on an H200: 1.11 if the copies were left
+// out of both versions, 1.20 if they were left out of only one.
 constexpr double kSpeedOfGoingOn = 1.15;
 
 class MatrixTileChooser {
@@ -104,8 +104,9 @@ class MatrixTileChooser {
       const int last = LargestAxis(1 - first, first);
       if (last > LargestAxis(first, 1 - first)) return true;
     }
-    // The columns are not contiguous with this type. They are with the mirrored
-    // type, so this one does not fit if the device has that.
+    // The columns are not contiguous in the results' memory with this type of
+    // matrices. They are with the mirrored type, so this type does not fit if
+    // the device has the mirrored type.
     const loops::MatrixType mirrored = {type.rows, type.columns, type.depth,
                                         type.b,    type.a,       type.sum};
     if (type.a != type.b &&
@@ -135,7 +136,8 @@ class MatrixTileChooser {
     for (int k = shape_.spatial_count(); k < shape_.axis_count(); ++k) {
       if (!Moves(a, k) || !Moves(b, k)) continue;
       // If workgroups compute ranges (stream), the first reduction axis counts
-      // slices of a range. It is no axis of steps: each slice is several steps.
+      // slices of a range. That axis cannot be the axis of steps, because each
+      // slice is several steps.
       if (IsOfRanges() && k == shape_.spatial_count()) continue;
       if (plan.steps < 0 ||
           shape_.LikelyExtent(k) >= shape_.LikelyExtent(plan.steps)) {
@@ -176,8 +178,9 @@ class MatrixTileChooser {
         for (const int64_t columns : {1, 2, 4, 8}) {
           plan.row_tile.subgroups = rows;
           plan.column_tile.subgroups = columns;
-          // `alike`: number of subgroups with the same columns, which are all
-          // of them, or those of one line.
+          // `alike`: number of subgroups that multiply the same columns. If
+          // there is one subgroup along columns, these are all subgroups,
+          // otherwise those of one line.
           const int64_t alike = columns == 1 ? line * rows : rows;
           if (alike % plan.subgroups_together != 0) continue;
           const int64_t most = std::min(
@@ -211,7 +214,8 @@ class MatrixTileChooser {
                                         rows * plan.type.rows)) {
           continue;
         }
-        // Skips tiles that are so large that a part is never used.
+        // Skips tiles of which more than half would lie beyond the end of the
+        // results.
         const bool is_larger =
             plan.row_tile.count() > 1 &&
             plan.RowsOfTile() >= shape_.LikelyExtent(plan.rows) +
@@ -252,8 +256,8 @@ class MatrixTileChooser {
                       gpu_.registers, kMaxRegisters);
   }
 
-  // Returns how many workgroups a processor should run at once; 0: the tile
-  // needs too much.
+  // Returns how many workgroups a processor should run at once; 0 if the tile
+  // needs more registers than invocations may have.
   int64_t Workgroups(const MatrixPlan& plan) const {
     const double registers = Registers(plan);
     const int64_t invocations = plan.Subgroups() * gpu_.subgroup_size;
@@ -465,7 +469,7 @@ class MatrixTileChooser {
   const MatrixTileLimits limits_;
   DType sum_ = DType::kF32;
   NodeId loads_[2] = {};
-  int first_ = -1;  // the number of the factor that moves along rows
+  int first_ = -1;  // number (0 or 1) of the factor that moves along the rows
   std::optional<MatrixPlan> best_;
 };
 

@@ -18,7 +18,8 @@ namespace ember::schedule {
 namespace {
 
 // True if an invocation that computes a point of the root may also compute the
-// part of the stage that this point needs, where each point needs its own part.
+// part of the stage that this point needs. Each point must need a different
+// part.
 bool IsWorkOfPoint(const jit::GpuModel& gpu, const StageShape& stage,
                    const StageShape& root) {
   constexpr int64_t kMaxOfPoint = 8192;

@@ -56,8 +56,8 @@ int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
   if (extents.empty()) return 1;
   const std::span<const NodeId> indices(node.operands.data(), extents.size());
   const NodeId v = stage.axes[static_cast<size_t>(tile.v)].variable;
-  // The layout of a copied load puts the dim that moves along v last. A padded
-  // load keeps its layout.
+  // `along`: true if the copy's last dim moves along v. The layout of the copy
+  // of a plain load puts that dim last; a padded load keeps its layout.
   const bool along = node.opcode == Opcode::kLoad
                          ? std::ranges::find(indices, v) != indices.end()
                          : indices.back() == v;
@@ -69,8 +69,8 @@ int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
       c.pool.IntegerConstant(stage.axes[static_cast<size_t>(axis)].extent);
   const std::optional<RowOfLoad> row = RowOf(c, stage, load);
   if (!along && (!row || row->axis != static_cast<size_t>(axis))) return 1;
-  // All lanes of a vector must be padded or none, so none may be outside of the
-  // last dim.
+  // Either all lanes of a vector are padded or none, so no element of the copy
+  // may be outside of the buffer's last dim.
   if (node.opcode == Opcode::kPad && (!row || !row->is_inside)) return 1;
   // If the operand moves along v, its copy begins at the tile.
   const int64_t start = along ? 0 : row->start;

@@ -85,9 +85,10 @@ class RowChooser {
   StageShape ShapeOf(const std::string& name) const {
     return StageShape(c(), writer_.StageOf(name));
   }
-  // Number of elements of a row that the stage stores; LengthOf also counts the
-  // elements that it combines. Rows do not need each other, so all rows have
-  // equal parts, whichever axes of the stage are those of rows.
+  // Returns the number of elements of a row that the stage stores. LengthOf
+  // also counts the elements that the stage combines. The points are divided
+  // evenly by the number of rows, because no row needs another one, whichever
+  // of the stage's axes count rows.
   int64_t PointsInRow(const std::string& name) const {
     const StageShape shape = ShapeOf(name);
     return PartOf(shape.LikelyPoints(0, shape.spatial_count()), rows_);
@@ -103,8 +104,8 @@ class RowChooser {
   bool IsWorthJoining(int stage, int root, int depth) const {
     const StageShape inner(c(), stage), outer(c(), root);
     if (inner.SharesOperands() || IsFold(inner.stage())) return false;
-    // If both limits are exceeded, rows are too few to keep all processors busy
-    // with this work.
+    // The stage joins the rows if there are enough rows to keep the processors
+    // busy, or if a row has little work.
     const int64_t rows = outer.LikelyPoints(0, depth);
     const int64_t length = PartOf(inner.LikelyPoints(), rows);
     return rows * gpu_.workgroup_size * 2 >= gpu_.busy_invocations ||
@@ -176,7 +177,8 @@ class RowChooser {
       return;
     }
     invocations_ = std::min(unit, gpu_.max_invocations);
-    // On a CPU a workgroup runs on one thread, so fewer invocations are enough.
+    // On a CPU, a workgroup runs on one thread, so fewer invocations are enough
+    // to use it fully.
     const int64_t enough = gpu_.is_cpu_like ? kMaxIterations : 4;
     while (invocations_ * 2 <= most && invocations_ * enough < length_)
       invocations_ *= 2;
@@ -197,9 +199,10 @@ class RowChooser {
     return fixed;
   }
 
-  // Binds the loops of a stage in a row. These are the loops of its axes from
-  // number `axis` on, which begin with loop number `first`: its points, or its
-  // reductions if these are longer and the points are fewer than invocations.
+  // Binds the loops of a stage in a row. The loops of the stage's axes from
+  // number `axis` on begin with loop number `first`. Bound are those over its
+  // points, or those of its reductions if these are longer and the points are
+  // fewer than invocations.
   void BindRow(const std::string& name, int axis, size_t first) {
     std::string loop = "row";
     size_t count = 0;
@@ -282,7 +285,8 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
     const int spatial = shape.spatial_count();
     const int64_t points = shape.LikelyPoints(0, spatial);
     const int64_t combined = shape.LikelyPoints(spatial, shape.axis_count());
-    // Number of invocations that work on one result without a split.
+    // `together`: number of invocations that would work on one result if the
+    // reduction were not split.
     const int64_t together = shape.SharesOperands() ? 1
                              : gpu.is_cpu_like      ? gpu.subgroup_size
                                                     : gpu.workgroup_size;

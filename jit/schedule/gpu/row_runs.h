@@ -61,13 +61,14 @@ struct BoundLoops {
   int64_t points = 0;
   int64_t invocations = 1;
 };
-// Fuses the loops, and lets invocations compute points in rounds. Each
-// invocation has the same number of points: guarded rounds would count as rows
-// that are needed.
+// Fuses the loops, and divides their points among the invocations, which
+// compute them in rounds. The number of points must be the same for each
+// invocation: if rounds were guarded, the rows beyond the end would count as
+// read.
 void BindLoops(const std::string& stage, const BoundLoops& loops,
                ScheduleWriter& writer);
-// Does the same as BindLoops, but an invocation computes `lanes` neighbours at
-// once.
+// Does the same as BindLoops, but in each round an invocation computes `lanes`
+// neighbouring points at once.
 void BindNeighbours(const std::string& stage, const BoundLoops& loops,
                     int64_t lanes, ScheduleWriter& writer);
 

@@ -192,8 +192,8 @@ class RowTileScheduler {
   // invocations have the same number. Returns the loop over blocks.
   std::string ScheduleFold(const std::string& name, size_t around) {
     std::vector<std::string> order = writer_.LoopsOf(name);
-    // If the fold is the root, only the loop over a tile's rows is left of its
-    // rows' loops.
+    // If the fold is the root, its other loops over rows are outside of the
+    // tile, so only the loop over a tile's rows is inside.
     const size_t rows = around == 0 ? static_cast<size_t>(group_.depth) : 1;
     if (around == 0) {
       std::ranges::rotate(order, order.end() - 1);
@@ -251,7 +251,9 @@ class RowTileScheduler {
     const int64_t columns = ColumnsOf(name);
     if (IsFold(name)) return RunsOf(columns);
     if (Stage(name).has_reduction() || last < group_.depth) return std::nullopt;
-    // Blocks may be part of the last axis, or have an axis of their own.
+    // The columns of a row may be the whole last axis. If the stage is computed
+    // block by block, the last axis may instead have the elements of all
+    // blocks.
     const int64_t extent = shape.LikelyExtent(last);
     const bool is_alone =
         extent == columns ||
@@ -287,7 +289,7 @@ class RowTileScheduler {
     return extent && *extent % kLanes == 0 ? kLanes : 1;
   }
 
-  // Number of elements of a row of the stage's buffer.
+  // Returns the number of elements of a row in the stage's buffer.
   int64_t ColumnsOf(const std::string& name) const {
     const auto parts = parts_.find(name);
     if (parts != parts_.end()) return parts->second;
@@ -323,7 +325,8 @@ class RowTileScheduler {
     }
     return rows_ * bytes;
   }
-  // Number of elements that are stored to and read from the workgroup's memory.
+  // Returns the number of elements that are stored to and read from the
+  // workgroup's memory.
   int64_t Kept() const {
     int64_t elements = 0;
     for (const std::string& member : group_.members) {
@@ -405,7 +408,7 @@ class RowTileScheduler {
     return ScheduleMatricesOfRows(gpu_, plan, name, factors, writer_);
   }
 
-  // Notes the bytes of slices in memory of the workgroup.
+  // Records how many bytes of workgroup memory the slices of a product take.
   void NoteSlices(const std::string& name, const MatrixPlan& plan,
                   const RowFactors& factors) {
     const int64_t rows = plan.RowsOfTile() * DTypeByteSize(plan.type.a),
@@ -475,8 +478,8 @@ class RowTileScheduler {
     }
     const bool is_in_turns = !RunsOf(name);
     BindPoints(name, 0, rows_ * ColumnsOf(name));
-    // If these loops are unrolled, an invocation computes only one address in
-    // panels.
+    // If the loop over rounds is unrolled, an invocation computes the address
+    // in panels only once, and the rounds use constant offsets from it.
     if (IsInPanels(name) && is_in_turns)
       writer_.Do("unroll %" + name + " " + LoopOf(name, 1));
     return writer_.status().ok();

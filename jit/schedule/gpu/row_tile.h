@@ -19,8 +19,8 @@
 
 namespace ember::schedule {
 
-// Number of subgroups of a workgroup: each has its own rows of matrices, or its
-// own columns where there are fewer rows.
+// Number of subgroups of a workgroup. Each subgroup has its own rows of
+// matrices or, if there are fewer rows than subgroups, its own columns.
 inline constexpr int64_t kRowTileSubgroups = 8;
 
 struct RowTile {
@@ -39,8 +39,8 @@ struct RowTile {
 struct ScheduledRowTile {
   // Cost of all tiles, in units of a row's cost, by which tiles are compared.
   double cost = 0;
-  // True if a processor runs only one workgroup, so that nothing else runs
-  // while it waits.
+  // True if a processor has room for only one workgroup, so that it runs
+  // nothing while that workgroup waits.
   bool is_alone = false;
   // Names of the group's stages, and of the stages that were made from them.
   std::set<std::string> stages;

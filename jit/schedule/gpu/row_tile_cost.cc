@@ -16,8 +16,8 @@ constexpr double kElementsOfCombining = 32000;
 // Relative cost of products of warpgroups, which load no factors to registers.
 constexpr double kCostOfWide = 0.9;
 // Relative cost if a processor has only one workgroup, so that nothing runs
-// while it waits. It is lower if the workgroup waits only at barriers, not for
-// memory. Both are guesses.
+// while it waits. The second cost, which is lower, is for a workgroup that
+// waits only at barriers, not for memory. Both costs are guesses.
 constexpr double kCostOfWaiting = 1.5;
 constexpr double kCostOfWaitingAhead = 1.4;
 // Cost of scaling sums for each block, in keys.

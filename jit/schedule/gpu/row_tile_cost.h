@@ -18,8 +18,8 @@ struct RowTileFigures {
   int64_t rows = 1;
   int64_t parts = 1;
   // The number of keys in a block, the number of blocks in a part, and the
-  // fraction of these blocks that a tile computes on average, because its rows
-  // do not see the others.
+  // fraction of these blocks that a tile computes on average, because a causal
+  // mask hides the other blocks from the tile's rows.
   int64_t keys_of_block = 1;
   int64_t blocks = 1;
   double share_of_blocks = 1;

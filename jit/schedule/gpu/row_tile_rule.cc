@@ -28,7 +28,8 @@ constexpr int64_t kSharedAlignment = 16;
 constexpr int64_t kFewestRows = 16;
 constexpr int64_t kMaxRows = 128;
 // Numbers of a row's elements that a fold may combine at once.
-constexpr int64_t kBlockChoices[] = {0, 128, 64};  // 0: the whole row
+// 0: the whole row is combined at once.
+constexpr int64_t kBlockChoices[] = {0, 128, 64};
 
 // True if the group has several products, one of which reads what other stages
 // computed from the results of another.
@@ -108,8 +109,8 @@ std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
   return all;
 }
 
-// Two models of the device: one has only the matrices of warpgroups, the other
-// all matrices but those.
+// Two models of the device: one that has only the matrices of warpgroups, and
+// one that has all matrices except those.
 struct Models {
   explicit Models(const jit::GpuModel& gpu) : wide(gpu), narrow(gpu) {
     const auto is_wide = [](const loops::MatrixType& type) {
@@ -201,7 +202,9 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
           return !IsLookupForProducts(blocked.computation(), stage);
         });
     if (!HasProducts(blocked, group)) continue;
-    int64_t settled = 0;  // a number of rows for which no other tile is better
+    // Number of rows of an accepted tile, if no other tile with as many rows is
+    // better.
+    int64_t settled = 0;
     for (const RowTile& tile :
          TilesFor(blocked, of_tiles, group.depth - 1, blocks.parts, models)) {
       if (tile.rows == settled) continue;
@@ -212,7 +215,8 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
                           tile, trial_writer);
       if (tiled) tiled->cost *= blocks.filled_up;
       if (!tiled || (best && tiled->cost >= best_cost)) continue;
-      // Alignment and strides are known only after lowering.
+      // Alignment and strides are known only after lowering, so the trial is
+      // lowered before it is accepted.
       const auto nest = Lower(trial);
       if (!nest.ok() || !IsPlanned(*nest, gpu)) continue;
       if (!tiled->is_alone) settled = tile.rows;
@@ -229,7 +233,7 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
   done.merge(scheduled);
   writer.Replace(*std::move(best));
   if (!has_parts) return true;
-  // One invocation combines the parts of a result.
+  // The second phase: one invocation combines the parts of a result.
   const std::optional<std::string> point =
       SchedulePoints(gpu, root, /*lanes=*/1, writer);
   if (point) JoinPoints(gpu, root, *point, 0, done, writer);

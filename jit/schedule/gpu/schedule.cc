@@ -58,7 +58,8 @@ class GpuChooser {
     const bool adds_parts =
         done_.contains(root + ".parts") || done_.contains(product + ".parts");
     // The parts of neighbouring results are next to each other in memory, so
-    // each invocation adds up the parts of one result.
+    // the sum of parts is scheduled point by point: an invocation adds up the
+    // parts of one result.
     if (!point && adds_parts) return PointByPoint(root);
     if (!point && TryRows(root)) return;
     if (point) {

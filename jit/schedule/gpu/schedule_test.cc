@@ -45,8 +45,8 @@ jit::GpuModel ModelOf(std::string_view target) {
     gpu.workgroup_size = 16;
     gpu.busy_invocations = 64;
     gpu.registers = 24;
-    // A latency of 0, because a real one would make every sum too short to be
-    // split.
+    // The latency is 0, because with a real one every sum in these tests would
+    // be too short to be split.
     gpu.latency_clocks = 0;
   }
   return gpu;
@@ -176,7 +176,7 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
           })",
        {"dot ", "%w.words: i8[16, 64, 4]", "task %w.words.slice: i8[",
         "task %x.slice: u8["}},
-      // The sum is padded from 37 to 40.
+      // The sum has 37 elements and is padded to 40, a multiple of 4.
       {R"(dispatch @odd(%x: i8[19, 37], %w: i8[21, 37]) -> (%y: i32[19, 21]) {
             %y[i, j] = sum(k < 37) i32(%x[i, k]) * i32(%w[j, k])
           })",
@@ -198,7 +198,7 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
           })",
        {"dot ", "%x.words: u8[1, 10, 10, 1, 4]",
         "%w.words: i8[3, 3, 1, 20, 4]"}}};
-  // The device is kept busy by little work, so sums are not split.
+  // Little work keeps this device busy, so sums are not split.
   jit::GpuModel gpu = ModelOf(kTargets[0]);
   gpu.busy_invocations = 64;
   for (const auto& row : rows) {
@@ -242,7 +242,7 @@ TEST(GpuSchedules, ProductsThatAreStoredTransposed) {
               ::testing::Not(HasSubstr("compute_at %p %y")));
 }
 
-// Softmax: a subgroup has each row in registers.
+// A softmax is one phase: a subgroup has each row in registers.
 TEST(GpuSchedules, RowsAreOnePhase) {
   const loops::LoopNest nest = NestFor(R"(
     dispatch @softmax(%x: f32[1536, 128]) -> (%y: f32[1536, 128]) {
@@ -314,8 +314,8 @@ TEST(GpuSchedules, PartsOfProductsAreProducts) {
   // There is a step for each of 16 channels at each of nine pixels, from slices
   // that are loaded ahead.
   EXPECT_LE(MostIterations(nest), 9 * 16);
-  // One row times a matrix: neighbours in the matrix's rows belong to
-  // neighbouring results.
+  // A row times a matrix: neighbouring results read neighbouring elements of
+  // the matrix's rows.
   const loops::LoopNest row = NestFor(R"(
     dispatch @row(%x: f32[1, 3072], %w: f32[3072, 768]) -> (%y: f32[1, 768]) {
       %y[i, j] = sum(k < 3072) %x[i, k] * %w[k, j]
@@ -362,7 +362,8 @@ TEST(GpuSchedules, PointsOfSeveralStagesAreVectors) {
   EXPECT_THAT(points, HasSubstr("call %scale: i32[64]"));
   const size_t first = points.find("vector ");
   EXPECT_NE(points.find("vector ", first + 1), std::string::npos) << points;
-  // A row of 63 elements: rows do not begin at multiples of a vector.
+  // Rows of 63 elements: most rows do not begin at a multiple of a vector's
+  // length.
   const std::string odd = CheckedText(R"(
     dispatch @odd(%x: u16[64, 63]) -> (%y: u16[64, 63]) {
       temp %t: i32[64, 63]

@@ -168,7 +168,7 @@ bool IsReadInPlace(const Computation& c, const std::string& product) {
       in_place &= dims <= stage.axes.size();
       for (size_t d = 0; in_place && d < dims; ++d) {
         const NodeId axis = stage.axes[d].variable;
-        // The index of an axis with one point may be 0.
+        // If an axis has one point, the index may be 0 instead of the axis.
         in_place &= node.operands[d] == axis ||
                     c.pool.IntegerConstant(c.pool[axis].operands[0]) == 1;
       }

@@ -26,7 +26,8 @@ struct SliceCopy {
   // True if the copy starts after the iteration's arithmetic (double_buffer …
   // late).
   bool is_late = false;
-  // copies are one slot less ahead (double_buffer … spare)
+  // True if the ring of slots keeps one slot for the previous iteration, so
+  // that copies start one iteration later (double_buffer … spare).
   bool has_spare = false;
   // true if all slices have the same size, which is known when compiling
   bool is_constant = false;
@@ -55,8 +56,8 @@ int64_t TurnsAroundSlices(const StageShape& shape, int axis_of_slices);
 //   %a[i, k_part * 96 + k]    axis k, start 96
 struct RowOfLoad {
   size_t axis = 0;
-  // A number that divides the index without the axis; 0 if the index has no
-  // other terms.
+  // A number that divides the sum of the index's other terms; 0 if the index
+  // has no other terms.
   int64_t start = 0;
   // True if all values of the index are within the dim, even in a pad.
   bool is_inside = false;
@@ -80,8 +81,8 @@ std::string DimsByLines(const Computation& c, const ComputationStage& stage,
 bool IsConstantSlice(const Computation& c, const ComputationStage& stage,
                      NodeId load);
 
-// True if the stages that read the product's results read them at their own
-// point: their axes are the product's.
+// True if each stage that reads the product's results reads them at its own
+// point: its axes are the product's axes.
 bool IsReadInPlace(const Computation& c, const std::string& product);
 
 }  // namespace ember::schedule

@@ -51,8 +51,8 @@ struct Parts {
 // results.
 struct Way {
   Parts parts;
-  // If not 0, only results whose index along `axis` is not below this number
-  // are in parts. The others have whole sums.
+  // If not 0, results whose index along `axis` is below this number have whole
+  // sums. Only the sums of the other results are in parts.
   int64_t whole = 0;
   std::string axis;
   double cost = 0;
@@ -200,8 +200,8 @@ class SumScheduler {
     const double adding = CostOfAdding(names, c);
     if (parts.kind == Parts::Kind::kRanges) {
       const StageShape pieces(c, c.FindStage(names.parts()));
-      // Counts each range as one tile: its pieces together take as long as all
-      // of their slices.
+      // A range counts as one tile: its pieces together take as long as all of
+      // the range's slices.
       cost->tiles.count /= static_cast<double>(pieces.LikelyExtent(0));
       if (cost->tiles.count > static_cast<double>(pieces.LikelyExtent(1)))
         return std::nullopt;
@@ -262,7 +262,8 @@ class SumScheduler {
     const Computation& c = schedule_.computation();
     const StageShape root(c, c.FindStage(root_));
     const ProductCost::Along& rows = cost.rows;
-    // Nothing is left over if there is only one wave.
+    // If all tiles run in one wave, there are no tiles of a last wave to
+    // divide.
     const double at_once = WorkgroupsAtOnce(gpu_, cost.tiles);
     if (at_once == 0 || cost.tiles.count <= at_once || rows.axis < 0 ||
         !root.Extent(rows.axis)) {
@@ -281,9 +282,9 @@ class SumScheduler {
     return ways;
   }
 
-  // A place to cut, before which tiles fill whole waves. The best cut has the
-  // lowest cost, if each result of the rest costs as much as in the best of all
-  // cuts.
+  // A place to cut the results: the tiles before it fill whole waves. The best
+  // cut is the one with the lowest cost, if each result after the cut costs as
+  // much as in the best of all cuts.
   struct WholeTiles {
     int64_t whole = 0;
     Schedule schedule;

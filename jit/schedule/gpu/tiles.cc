@@ -13,8 +13,8 @@
 namespace ember::schedule {
 namespace {
 
-// Costs are in multiply-adds, as in costs.h. This is the cost of a load
-// from memory where the addresses of neighbouring invocations differ.
+// Costs are in multiply-adds, as in costs.h. kScatteredLoad is the cost of
+// a load from memory where the addresses of neighbouring invocations differ.
 constexpr double kScatteredLoad = 16;
 // Cost of any load where an invocation is a lane of a CPU's vector (measured on
 // lavapipe: about 80).
@@ -213,9 +213,9 @@ class GpuTileChooser {
         }
       }
     }
-    // Two slices at once are half as long, so there are twice as many
-    // iterations, but each has one barrier instead of two. The number of
-    // barriers stays the same.
+    // Two buffers of slices are tried first. Their slices are half as long, so
+    // there are twice as many iterations, but each has one barrier instead of
+    // two. The number of barriers stays the same.
     for (const bool by_registers : {true, false}) {
       // Slices of dot loops do not go through registers, because each byte
       // would take one.
@@ -330,8 +330,8 @@ class GpuTileChooser {
       differs |= a != v && Moves(load, a) && tile.axes[a].threads > 1;
       differs |= a == v && along != Stride::kNone;
     }
-    // A load costs less if the addresses of a subgroup's invocations do not
-    // differ: all load the same element, or neighbours.
+    // A load costs less if the addresses of a subgroup's invocations lie close
+    // together: all invocations load the same element, or neighbouring ones.
     if (gpu_.is_cpu_like) return kLaneLoad;
     return differs ? kScatteredLoad : kMemoryLoad;
   }
@@ -339,7 +339,7 @@ class GpuTileChooser {
   const jit::GpuModel& gpu_;
   const StageShape& shape_;
   const ProductOnGpu& product_;
-  // the stride of each load along each axis
+  // for each load, the stride along each axis
   std::vector<std::vector<Stride>> strides_;
   int v_ = -1;
   int k_ = -1;

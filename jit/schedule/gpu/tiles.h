@@ -33,8 +33,8 @@ namespace ember::schedule {
 struct AxisTile {
   int64_t threads = 1;
   int64_t registers = 1;
-  // Number of an invocation's registers that are neighbours, as lanes of a
-  // vector.
+  // Number of an invocation's elements along the axis that are next to each
+  // other, as the lanes of a vector.
   int64_t lanes = 1;
   int64_t size() const { return threads * registers; }
 };
@@ -44,14 +44,15 @@ struct WorkgroupTile {
   int v = -1;
   int k = -1;         // number of the axis of the slices; -1: none
   int64_t slice = 0;  // number of steps of a slice
-  // True if the next slices are loaded ahead; by_registers: through registers,
-  // if there is room.
+  // is_double: true if the next slices are loaded while the current ones are
+  // used. by_registers: true if they are loaded through registers, for which
+  // there is room.
   bool is_double = false;
   bool by_registers = false;
   // number of slots of asynchronous copies; 0: copies are not asynchronous
   int64_t slots = 0;
-  // The loops around the slices (of a window) are fused with the loop over
-  // slices.
+  // True if the loops around the slices (over a window) are fused with the loop
+  // over slices.
   bool turns_together = false;
   // for each load: true if it goes through shared memory
   std::vector<bool> share;

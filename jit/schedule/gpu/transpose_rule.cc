@@ -27,8 +27,10 @@ constexpr int64_t kMaxWrittenOut = 16;
 using Across = std::map<std::string, std::set<std::string>>;
 
 struct Square {
-  int rows = -1;      // axis along which the operands are contiguous
-  int columns = -1;   // axis along which the results are contiguous
+  // Number of the axis along which the operands are contiguous.
+  int rows = -1;
+  // Number of the axis along which the results are contiguous.
+  int columns = -1;
   int64_t bytes = 1;  // bytes of the widest element that is copied
   Across across;
 };
@@ -69,8 +71,9 @@ class Transposer {
  private:
   const Computation& c() const { return writer_.computation(); }
 
-  // Notes the buffers that the stage reads across memory. Returns false if
-  // these buffers are contiguous along different axes.
+  // Records the buffers that the stage reads across memory (neighbouring
+  // results read elements that are far apart). Returns false if these buffers
+  // are contiguous along different axes.
   bool FindAcross(const std::string& name) {
     const StageShape shape(c(), writer_.StageOf(name));
     for (NodeId load : shape.loads()) {
@@ -149,7 +152,8 @@ class Transposer {
           Copy(reader, buffer, tasks);
       }
     }
-    // Elements that were read across are now neighbours in the copies.
+    // Elements that were read across memory are now neighbours in the copies,
+    // so stages can read them as vectors.
     if (!lane.empty()) VectorizeJoined(root_, joined, writer_);
   }
 

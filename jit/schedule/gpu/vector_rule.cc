@@ -29,8 +29,8 @@ constexpr int64_t kWidestElement = 4;
 constexpr int64_t kMaxInstructions = 1600;
 
 // True if vectors of `lanes` neighbours along the axis begin at multiples of
-// `lanes` in a buffer with these extents, whenever the axis' value is such a
-// multiple. The last extent must be a multiple, too.
+// `lanes` in a buffer with these extents, whenever the axis' value is a
+// multiple of `lanes`. The last extent must be such a multiple, too.
 bool IsAligned(const Computation& c, std::span<const NodeId> indices,
                std::span<const NodeId> extents, NodeId axis, int64_t lanes) {
   if (indices.empty()) return false;

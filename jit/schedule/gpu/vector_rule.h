@@ -20,7 +20,7 @@
 namespace ember::schedule {
 
 // Returns how many neighbours along the last axis of the root an invocation
-// should have. It is more than 1 if all loads and stores along it of the root
+// should have. The number is more than 1 if all loads and stores of the root
 // and of the stages that are computed for its points (`joined`) are then
 // aligned vectors, and enough invocations are left to keep the device busy.
 int64_t LanesOfPoints(const jit::GpuModel& gpu, const Computation& computation,

@@ -81,7 +81,8 @@ class Planner {
     }
   }
 
-  // Collects the loads from packed buffers in updates.
+  // Collects the loads from packed buffers that occur in statements which
+  // combine elements.
   void CollectLoads(const Block& block, std::vector<NodeId>& loads) const {
     for (const Statement& statement : block) {
       CollectLoads(statement.body, loads);

@@ -21,7 +21,7 @@ using loops::Statement;
 using loops::Store;
 using tensor::Opcode;
 
-// Largest number of elements that one task sets to zero.
+// Largest number of elements that one task fills with zeros.
 constexpr int64_t kZeroFill = 2048;
 
 class Filler {

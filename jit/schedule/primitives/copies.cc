@@ -130,7 +130,7 @@ void InsertCopy(Schedule& schedule, const CopyOperands& operands,
   schedule.InsertStage(operands.stage, std::move(stage));
 }
 
-// True if all values of type `values` are values of `type`.
+// True if a value of type `values` can always be represented in `type`.
 bool Holds(DType type, DType values) {
   if (type == values) return true;
   const int wider = DTypeByteSize(type) - DTypeByteSize(values);
@@ -139,8 +139,8 @@ bool Holds(DType type, DType values) {
          (IsSigned(type) || !IsSigned(values));
 }
 
-// Returns the type of the copy: operand 2 of the call if it is a type, else the
-// buffer's type.
+// Returns the type of the copy: operand 2 of the call if it is a type,
+// otherwise the buffer's type.
 StatusOr<DType> TypeOfCopy(const PrimitiveCall& call, DType buffer) {
   if (call.operands.size() < 3) return buffer;
   const DType type = DTypeFromName(call.operands[2]).value_or(buffer);
@@ -367,9 +367,9 @@ NodeId Clamped(Computation& c, NodeId element, tensor::Interval range) {
   return element;
 }
 
-// True if the pad needs no check in a copy with this layout. The copy has zeros
-// beyond the ends of the buffer, up to the ends of the layout's digits, which
-// replace the pad's default.
+// True if, in a copy with this layout, the padded load can be replaced by a
+// plain load. The copy has zeros beyond the ends of the buffer, up to the ends
+// of the layout's digits, which replace the pad's default value.
 bool CopyHasZeros(Computation& c, const std::vector<LayoutDim>& layout,
                   NodeId pad) {
   const Node node = c.pool[pad];

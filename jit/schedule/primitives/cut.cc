@@ -32,8 +32,9 @@ struct CutStage {
   size_t axis = 0;
 };
 
-// The stage and the stages that are computed only for it: no other stage reads
-// them, and each is read at the reader's own point of the axis.
+// Finds the stages that are cut: the stage itself, and the stages that are
+// computed only for it. No other stage reads those, and each is read at the
+// reader's own point of the axis.
 class CutStages {
  public:
   CutStages(const Computation& c, int root, size_t axis)
@@ -179,7 +180,8 @@ class PartMaker {
 
   Computation& c_;
   const int64_t first_, extent_;
-  NodeId own_ = 0;  // the variable of the axis that is cut
+  // Variable of the axis that is cut, in the stage that is being made.
+  NodeId own_ = 0;
   std::vector<Replaced> replaced_;
 };
 

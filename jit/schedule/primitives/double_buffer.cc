@@ -236,8 +236,8 @@ Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
     }
   }
   schedule.mutable_plan(stage) = std::move(plan);
-  // CheckDoubleBuffers checks if the result is allowed, now and after later
-  // primitives.
+  // CheckDoubleBuffers, which runs after this and after each later primitive,
+  // checks if the result is allowed.
   return OkStatus();
 }
 

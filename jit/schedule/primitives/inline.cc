@@ -76,8 +76,8 @@ class Inliner {
     std::vector<NodeId> point = indices;
     point.resize(stage_.axes.size());
     if (!stage_.has_reduction()) return Moved(point);
-    // Loops begin with the combiner's neutral element, so the expression does,
-    // too. Only sums of -0 show the difference.
+    // The unrolled sum begins with the combiner's neutral element, as loops do.
+    // Only sums of -0 show the difference.
     std::optional<NodeId> value;
     const DType type = c_.pool[stage_.values[0]].type;
     if (stage_.combiner == Combiner::kSum)
@@ -97,7 +97,8 @@ class Inliner {
         opcode, type, std::span(operands.begin(), operands.size()));
   }
 
-  // Returns the stage's value with the point's indices in place of its axes.
+  // Returns the stage's value, with the indices of the point in place of its
+  // axes.
   NodeId Moved(const std::vector<NodeId>& point) {
     return Rewriter(
                c_.pool, c_.pool,
@@ -142,7 +143,8 @@ class Inliner {
 
   Computation& c_;
   const ComputationStage& stage_;
-  bool is_padded_ = false;  // loads of the stage may be outside
+  // True if loads of the stage's result may be out of bounds.
+  bool is_padded_ = false;
 };
 
 Status CheckInlined(const Schedule& schedule, int number) {

@@ -200,8 +200,8 @@ Status MultiplyMatrices(Schedule& schedule, const PrimitiveCall& call) {
                                    "' is not right inside loop '" +
                                    plan.loops[outer].name + "'");
   }
-  // CheckMatrixLoops checks if the marks are allowed, now and after later
-  // primitives.
+  // CheckMatrixLoops, which runs after this and after each later primitive,
+  // checks if the marks are allowed.
   return OkStatus();
 }
 

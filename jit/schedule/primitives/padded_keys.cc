@@ -58,7 +58,8 @@ class KeyPadder {
     return Stage(stage).axes[keys_.at(stage)].variable;
   }
 
-  // Returns the indices of a load, without the default value of a pad.
+  // Returns the indices of a load. The operands of a Pad also contain the
+  // default value, which is left out.
   std::span<const NodeId> IndicesOf(const Node& load) const {
     return std::span(load.operands)
         .first(c_.buffers[load.buffer].extents.size());

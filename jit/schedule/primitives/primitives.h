@@ -173,7 +173,8 @@ EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
 // Checks that dot loops are the innermost loops of sums of products, with types
 // and layouts for which machines have instructions.
 Status CheckDots(const Schedule& schedule, int stage);
-// Checks the same for loops that are products of matrices.
+// Checks these rules for loops that are products of matrices
+// (multiply_matrices).
 Status CheckMatrixLoops(const Schedule& schedule, int stage);
 // Checks that double-buffered stages are in serial loops, are computed by all
 // invocations together, and read nothing that these loops change.

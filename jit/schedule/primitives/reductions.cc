@@ -25,12 +25,12 @@ struct Part {
   Kind kind = Kind::kWhole;
   int axis = 0;
   int64_t factor = 1;
-  // only for kRemainder: the digit is of the axis divided by `run`
+  // only for kRemainder: the digit is taken from the axis divided by `run`
   int64_t run = 1;
 };
 
 // Parses the number after '/' or '%' at word[at]. The number ends at the next
-// '/' or '%', or at the word's end, to which `at` is moved.
+// '/' or '%', or at the word's end. Sets `at` to where the number ends.
 StatusOr<int64_t> ParseFactor(std::string_view word, size_t& at) {
   const size_t begin = at + 1;
   at = std::min(word.find_first_of("/%", begin), word.size());
@@ -121,8 +121,9 @@ class PartsMaker {
       if (IsFold()) return std::nullopt;
       stage.combiner = tensor::Combiner::kNone;
     }
-    // The elements of a part that has runs are not at equal distances, as
-    // UsefulElements requires.
+    // The elements of a part that has runs are not at equal distances.
+    // UsefulElements requires equal distances, so a fold with useful elements
+    // cannot be divided into such parts.
     const bool is_uneven = part_.run > 1 && whole_.useful;
     if (IsFold() && (beyond_ || is_uneven)) return std::nullopt;
     Rewriter rewriter(c_.pool, c_.pool,
@@ -147,10 +148,10 @@ class PartsMaker {
     return stage;
   }
 
-  // Returns the position of the axis of the parts. It is the first, so that
-  // parts of neighbouring results are neighbours. In a fold it is the one
-  // before the last spatial axis, so that the fold has rows in common with the
-  // stages that it reads.
+  // Returns the position of the new axis, which counts parts, among the axes of
+  // the parts' stage. It is the first, so that parts of neighbouring results
+  // are neighbours. In a fold it is the one before the last spatial axis, so
+  // that the fold has rows in common with the stages that it reads.
   int Place() const {
     return IsFold() ? std::max(whole_.spatial_count - 1, 0) : 0;
   }
@@ -210,8 +211,9 @@ class PartsMaker {
                integer(Opcode::kModulo, rest, part_.run));
   }
 
-  // Returns the useful elements of a part. Element r of part p is element n * p
-  // + r or n * r + p of the whole. It is useful if that number times the
+  // Returns the useful elements of a part. With n parts or elements per part
+  // (the factor), element r of part p is element n * p + r (kQuotient) or n * r
+  // + p (kRemainder) of the whole axis. It is useful if that number times the
   // whole's step is below `end`.
   UsefulElements UsefulOfPart(NodeId part, NodeId end) {
     const bool is_remainder = part_.kind == Part::Kind::kRemainder;

@@ -136,7 +136,7 @@ class Matcher {
       std::vector<NodeId> at = Variables(stage, spatial - 1);
       at.push_back(k);
       if (!ReadsAt(load, at)) continue;
-      // The product's other factor may not read the weights.
+      // The other factor of the product may not read the buffer of the weights.
       bool reads_too = false;
       ForEachLoad(c_.pool, std::span(&product.operands[1 - i], 1),
                   [&](NodeId other) {
@@ -153,8 +153,8 @@ class Matcher {
         "else, row by row");
   }
 
-  // Returns the narrow float that is widened to `value`; `value` itself if it
-  // is no such cast.
+  // If `value` is a narrow float that is widened, returns the narrow float;
+  // otherwise returns `value`.
   NodeId Unwidened(NodeId value) const {
     const Node& node = c_.pool[value];
     if (node.opcode != Opcode::kCast) return value;
@@ -212,7 +212,8 @@ class Matcher {
     if (most.combiner != Combiner::kMaximum || most.axes.size() != rank_ ||
         most.end)
       return Refusal("expected differences from a maximum of each row");
-    // The subtracted maximum must be that of the same values.
+    // The subtracted maximum must be the maximum of the values from which it is
+    // subtracted.
     Schedule scratch = schedule_;
     Computation& c = scratch.mutable_computation();
     const auto map_to = [&](const ComputationStage& from) {
@@ -302,7 +303,7 @@ class Maker {
   NodeId Load(uint32_t buffer, const std::vector<NodeId>& indices) {
     return c_.pool.Intern(Opcode::kLoad, DType::kF32, indices, 0, 1, buffer);
   }
-  // Returns m, but 0 where m is -inf.
+  // Returns m with 0 in place of -inf.
   NodeId Finite(NodeId m) {
     const NodeId lowest =
         FloatConstant(-std::numeric_limits<float>::infinity());

@@ -80,7 +80,8 @@ StatusOr<AxisAndSize> ParseAxisAndSize(const ComputationStage& stage,
 // The division of a stage's results into tiles, and of the elements that they
 // combine into slices and ranges.
 struct Shares {
-  AxisAndSize steps;           // axis and size of a slice
+  // Reduction axis that is divided into slices, and size of a slice.
+  AxisAndSize steps;
   std::vector<int64_t> sizes;  // for each spatial axis: extent of a tile
   std::vector<int64_t> tiles;  // for each spatial axis: number of tiles
   int64_t tile_count = 1;
@@ -88,7 +89,7 @@ struct Shares {
   int64_t ranges = 1;
   int64_t length = 1;  // number of slices per range
   int64_t pieces = 1;  // largest number of pieces per range
-  int64_t parts = 1;   // largest number of pieces per tile
+  int64_t parts = 1;   // largest number of pieces into which a tile is divided
   int64_t least_parts = 1;
 
   void Count() {
@@ -159,13 +160,14 @@ class Streamer {
     stage.combiner = whole_.combiner;
     const NodeId piece = AddAxis(NewName("piece"), shares_.pieces, stage);
     const NodeId range = AddAxis(NewName("range"), shares_.ranges, stage);
-    // The first slice of the range, and the first one of the piece's tile.
+    // `first`: the first slice of the range. The other number is the first
+    // slice of the piece's tile.
     const NodeId first = Times(range, shares_.length);
     const NodeId tile = Add(FloorDivide(first, shares_.slices), piece);
     const NodeId first_of_tile = Times(tile, shares_.slices);
-    // The begin and the end, among the tile's slices, of those that the piece
-    // combines. There are none beyond the last tile and beyond the last slice
-    // of all.
+    // `begin` and `end`: the range of the tile's slices that the piece
+    // combines. The range is empty beyond the last tile and beyond the last
+    // slice of all.
     const NodeId zero = Integer(0);
     const NodeId begin = Larger(Subtract(first, first_of_tile), zero);
     const NodeId all = Integer(shares_.tile_count * shares_.slices);
@@ -216,8 +218,8 @@ class Streamer {
     const NodeId last =
         FloorDivide(Add(first, Integer(shares_.slices - 1)), shares_.length);
     const NodeId range = Add(FloorDivide(first, shares_.length), part);
-    // If the tile has fewer pieces, the last range is read in place of one that
-    // does not exist.
+    // If the tile has fewer pieces than the loop, the last range is read for
+    // the pieces that do not exist.
     const NodeId range_there = Smaller(range, last);
     const NodeId first_tile =
         FloorDivide(Times(range_there, shares_.length), shares_.slices);
@@ -312,9 +314,9 @@ class Streamer {
                  step);
   }
   // Returns the place of a point in the last tile that contains it, in steps
-  // (StepOf). Because of the overlap, this place differs from the remainder
-  // only in the last tile of all. The points of a step are neighbours there,
-  // too, so that vectors can be read.
+  // (StepOf). Because of the overlap, in the last tile this place differs from
+  // the remainder of the division by the tile's length. The points of a step
+  // are neighbours in the tile, too, so that vectors can be read.
   NodeId PlaceInTile(NodeId point, size_t axis) {
     const int64_t step = StepOf(axis), steps = shares_.sizes[axis] / step;
     const NodeId at = FloorDivide(point, step);
@@ -330,7 +332,7 @@ class Streamer {
     return Add(Times(place, step), Modulo(point, step));
   }
 
-  // Returns the neutral element where the condition holds, else the value.
+  // Returns the neutral element where the condition holds, otherwise the value.
   NodeId Unless(NodeId condition, NodeId value) {
     const DType type = c_.pool[value].type;
     const NodeId neutral =

@@ -122,8 +122,8 @@ Status CheckDotLoop(const Schedule& schedule, int number, int at) {
 
 // --- pad ---
 
-// Returns the load that a factor of the product is, or that it casts; nullopt
-// if it is neither.
+// Returns the load of a factor of the product: the factor itself, or the
+// operand of a cast; nullopt if it is neither.
 std::optional<NodeId> AccessOf(const Computation& c, NodeId factor) {
   if (c.pool[factor].opcode == Opcode::kCast)
     factor = c.pool[factor].operands[0];
@@ -137,8 +137,8 @@ std::optional<NodeId> AccessOf(const Computation& c, NodeId factor) {
   return factor;
 }
 
-// True if the access gives 0 where the axis is beyond its end, once the access
-// is a pad.
+// True if the access, once it is made a pad, gives 0 where the axis is beyond
+// its end.
 bool IsZeroBeyond(const Computation& c, NodeId access,
                   const ComputationAxis& axis) {
   const Node& node = c.pool[access];
@@ -190,7 +190,8 @@ Status Tensorize(Schedule& schedule, const PrimitiveCall& call) {
                                    "' is marked already: mark loops last");
   }
   loop.mark = LoopMark::kDot;
-  // CheckDots checks if the mark is allowed, now and after later primitives.
+  // CheckDots, which runs after this and after each later primitive, checks if
+  // the mark is allowed.
   return OkStatus();
 }
 

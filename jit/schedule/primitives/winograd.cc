@@ -254,10 +254,10 @@ class Maker {
     return Simplifier(c_.pool).Make(Opcode::kCast, DType::kF32, {&element, 1});
   }
 
-  // Returns sum(k) coefficients[k] * elements[k]. The rows and columns of
-  // points 1 and -1, and of 2 and -2, differ only in signs, so their common
-  // part is one expression: the even and odd places of a row, or pairs of
-  // neighbours.
+  // Returns sum(k) coefficients[k] * elements[k]. The rows and columns of the
+  // transformations for the points 1 and -1, and for 2 and -2, differ only in
+  // signs, so their common part is made as one expression: the even and odd
+  // places of a row, or pairs of neighbours.
   NodeId Sum(const std::vector<double>& coefficients,
              const std::vector<NodeId>& elements, bool by_pairs) {
     return by_pairs ? SumOfPairs(coefficients, elements)
@@ -302,7 +302,8 @@ class Maker {
     NodeId element;
   };
 
-  // A sum of terms with its sign apart: the first term is positive in `value`.
+  // A sum of terms, as `value` or, if is_negative, as -value. The sign is
+  // chosen so that the first term of `value` is positive.
   struct Signed {
     std::optional<NodeId> value;
     bool is_negative = false;
@@ -348,8 +349,8 @@ class Maker {
     return Joined(Plain(halves[0]), Plain(halves[1]));
   }
 
-  // Sums the neighbours 1 and 2, 3 and 4, ... as x + y or x - y, times one
-  // factor.
+  // Returns a sum whose elements 1 and 2, 3 and 4, ... are first combined to x
+  // + y or x - y, and then multiplied by one factor.
   NodeId SumOfPairs(const std::vector<double>& coefficients,
                     const std::vector<NodeId>& elements) {
     std::vector<Term> terms = {{coefficients[0], elements[0]}};

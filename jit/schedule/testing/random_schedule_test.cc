@@ -25,7 +25,7 @@ namespace {
 
 struct Totals {
   int64_t equal = 0;
-  // number of nests that are legal except for a proof of bounds
+  // number of nests that are legal except that a proof of bounds is missing
   int64_t unproved = 0;
   int64_t not_lowered = 0;  // number of schedules that Lower refused
   int64_t too_long = 0;     // number of nests that take too long to evaluate

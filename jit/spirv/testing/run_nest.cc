@@ -161,8 +161,8 @@ void ExpectAsEvaluated(const std::string& text,
   ASSERT_EQ(wanted.ok(), status.ok())
       << wanted.ToString() << " / " << status.ToString();
   if (!wanted.ok()) {
-    // Another check may fail first than in the evaluator, so only the codes are
-    // compared.
+    // On the device, another check may fail first than in the evaluator, so
+    // only the error codes are compared.
     EXPECT_EQ(status.code(), wanted.code()) << status.ToString();
     return;
   }

@@ -30,8 +30,8 @@ inline constexpr char kNoDevice[] =
 // Returns the first Vulkan device of the machine; null if there is none.
 std::shared_ptr<hal::Device> TestDevice();
 // Returns the target of the test's device, without the feature that
-// EMBER_TEST_WITHOUT names, if any. It also lacks the limit of iterations,
-// since open extents might have many and tests have few.
+// EMBER_TEST_WITHOUT names, if any. The target also lacks the limit of
+// iterations, since open extents might have many and tests have few.
 std::string TestTarget();
 // Returns the target's text without the feature.
 std::string Without(std::string target, std::string_view feature);
@@ -64,8 +64,8 @@ using gpu::Bytes;
 using gpu::ParseOrDie;
 using gpu::SmallContents;
 
-// Returns the module for the test's device, or for `target`. It must pass
-// spirv-val.
+// Returns the module for the test's device, or for `target`. The module must
+// pass spirv-val.
 StatusOr<ModuleCode> Emit(const loops::LoopNest& nest,
                           const std::string& target = "");
 

@@ -23,9 +23,9 @@ struct Processor {
   // LLVM's name, as jit/llvm/passes/host.h reads it:
   // "triple:cpu+feature+feature".
   std::string_view llvm;
-  // The words of a command that runs programs for the processor. Empty: it has
-  // the architecture that this project is built on, and some machines run its
-  // code themselves.
+  // The words of a command that runs programs for the processor. Empty: the
+  // processor has the architecture that this project is built on, and some
+  // machines run its code themselves.
   std::string_view emulator;
   // True if arithmetic keeps subnormal numbers. False for NEON of 32-bit ARM,
   // which treats subnormal numbers of 32 bits as zero.

@@ -33,8 +33,8 @@ double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
-// Waits until the process may call (see `BenchmarkOptions::turns`). False if it
-// has made its last call.
+// Waits until the other process lets this one make its next call (see
+// `BenchmarkOptions::turns`). Returns false if there is no further call.
 StatusOr<bool> WaitForTurn(int file) {
   char byte = 0;
   ssize_t count = write(file, &byte, 1);
@@ -60,7 +60,7 @@ class Caller {
         device_(device),
         turns_(static_cast<int>(options.turns)) {}
 
-  // Makes a call. False, without a call, if the process has made its last call.
+  // Makes one call. Returns false without calling if there is no further call.
   StatusOr<bool> Call() {
     if (turns_ >= 0) {
       EMBER_ASSIGN_OR_RETURN(const bool is_next, WaitForTurn(turns_));
@@ -90,8 +90,9 @@ class Caller {
   const BenchmarkOptions& options_;
   const hal::Device& device_;
   const int turns_;
-  // Waits of the calling thread and the device's threads. Compiling threads
-  // start only with the first job, so they are not counted.
+  // Times for which the calling thread and the device's threads waited for a
+  // core. Threads that compile are not counted: they start only with the first
+  // compilation.
   const ThreadWaits threads_;
   std::vector<double> times_;
   std::vector<double> waits_;

@@ -29,8 +29,9 @@ struct BenchmarkOptions {
   std::string device = "cpu";
   std::string tier = "auto";  // see tools/lib/models/tier.h
   std::string jit = "auto";   // see AddJitFlag
-  jit::CacheOptions cache;    // without a folder there is no cache
-  std::string schedules;      // TierOptions::schedule_folder
+  // The kernel cache on disk. An empty folder means that there is no cache.
+  jit::CacheOptions cache;
+  std::string schedules;  // TierOptions::schedule_folder
   bool has_schedules_of_others = false;
   RoundingFlags rounding;
   KernelCheckFlags checks;
@@ -38,11 +39,13 @@ struct BenchmarkOptions {
   bool no_side_by_side = false;
   int64_t threads = 1;
   LimitFlags limits;
-  LoadOptions load;             // shapes and inputs
-  MissingInputs missing;        // inputs that are not given
-  bool reports_random = false;  // on stderr, if some are random
-  // Calls before the measured ones: at least `warmup`, and then more until
-  // every dispatch has its final kernel, but for at most `settle_seconds`.
+  LoadOptions load;       // shapes and inputs
+  MissingInputs missing;  // The rule for inputs that are not given.
+  // True: a line on stderr names the inputs that are random.
+  bool reports_random = false;
+  // Number of calls before the measured ones. At least `warmup` calls are made.
+  // More follow until every dispatch has its final kernel, for at most
+  // `settle_seconds`.
   int64_t warmup = 5;
   double settle_seconds = 60;
   int64_t runs = 30;  // largest number of measured runs
@@ -51,10 +54,10 @@ struct BenchmarkOptions {
   double seconds = 10;
   // Number of runs to cancel after the measured ones (cancel_latency.h).
   int64_t cancels = 0;
-  // A file descriptor by which another process decides when this one calls:
-  // before each call a byte is written to it, and the call waits for a byte
-  // from it. After end of file no further call is made. Negative: there is
-  // none.
+  // A file descriptor by which another process decides when this process calls
+  // the model. Before each call this process writes a byte to it and then waits
+  // for a byte from it. After end of file no further call is made. A negative
+  // number means that there is no such process.
   int64_t turns = -1;
 };
 
@@ -63,32 +66,33 @@ struct Measurement {
   // Milliseconds to read the file, to compile it unless it is a module, and to
   // make the session.
   double load_ms = 0;
-  double first_ms = 0;  // milliseconds of load_ms and the first run
-  double rss_mb = 0;    // megabytes of resident memory after the last run
+  double first_ms = 0;  // load_ms plus the milliseconds of the first run
+  double rss_mb = 0;    // resident memory in megabytes after the last run
   double peak_mb = 0;
   int64_t runs = 0;
-  // The share of each tier in the measured calls, and the dispatches that ran
-  // side by side.
+  // A text with the share of each tier in the measured calls, and with the
+  // number of dispatches that ran concurrently.
   std::string tier_mix;
-  // Filled only on a device that is not the host: submissions of a measured
-  // run, their commands, and milliseconds of CPU time of the calling thread
-  // before the work was submitted. `on_host` is Placement::Text, or empty if
-  // all ran on the device.
+  // The following fields are set only on a device that is not the host. For one
+  // measured run: the number of submissions, the number of commands, and the
+  // CPU milliseconds of the calling thread before the work was submitted.
+  // `on_host` is Placement::Text, or empty if all dispatches ran on the device.
   bool is_on_device = false;
   double submissions = 0, commands = 0, host_ms = 0;
   std::string on_host;
 
-  // latency of Cancel; measured only if cancels were requested
+  // Time that a cancelled run takes to end. It is measured only if `cancels` is
+  // above 0.
   CancelLatency cancel;
 
-  // Milliseconds of every call of the process from the first one on, up to a
-  // million.
+  // Milliseconds of each call that the process made, from the first one on; at
+  // most a million calls.
   std::vector<double> calls_ms;
-  // For each of these calls, the milliseconds for which the session's threads
+  // For each call in calls_ms: the milliseconds for which the session's threads
   // waited for a core (thread_waits.h).
   std::vector<double> waits_ms;
   int64_t warmup_calls = 0;  // number of calls before the measured ones
-  // true: every dispatch had its final kernel at the first measured call
+  // True if every dispatch had its final kernel before the first measured call.
   bool is_settled = false;
   double compile_ms = 0;
   int64_t kernels = 0;

@@ -31,7 +31,8 @@ StatusOr<CancelLatency> MeasureCancel(vm::Session& session,
   for (int64_t i = 0; i < count; ++i) {
     const auto delay = std::chrono::duration_cast<Clock::duration>(
         Milliseconds(moment(random)));
-    // The cancelling thread starts before the run begins.
+    // The cancelling thread is started before the run begins, so that its start
+    // does not delay the call of Cancel.
     std::promise<Clock::time_point> begins;
     Clock::time_point cancelled;
     std::thread canceller(

@@ -19,15 +19,17 @@
 namespace ember::tools {
 
 struct CancelLatency {
-  // number of runs that Cancel ended; the others had ended before
+  // Number of runs that Cancel ended; the other runs had ended before the call
+  // of Cancel.
   int64_t cancelled = 0;
   // Milliseconds from the call of Cancel to the end of Run; 0 if no run was
   // cancelled.
   double median_ms = 0, worst_ms = 0;
 };
 
-// Measures the latency. `seed` decides the moments. Errors: those of a run,
-// except kCancelled, and those of one more run at the end.
+// Measures the latency of Cancel. `seed` decides the moments at which runs are
+// cancelled. Errors: those of a run, except kCancelled, and those of one more
+// run at the end, which is not cancelled.
 StatusOr<CancelLatency> MeasureCancel(vm::Session& session,
                                       std::span<const vm::Tensor> inputs,
                                       int64_t count, uint64_t seed);

@@ -14,15 +14,17 @@
 namespace ember::tools {
 namespace {
 
-// The pipe carries the status code as one byte, with kCommandLine for an error
-// of the command line, then the answer or the message.
+// The child writes to the pipe one byte with the status code, then the answer
+// or the error message. This bit of the byte is set for an error of the command
+// line.
 constexpr unsigned char kCommandLine = 0x80;
 
 [[noreturn]] void RunChild(const std::function<StatusOr<std::string>()>& work,
                            unsigned timeout, pid_t parent, int pipe_end) {
-  // The child ends with its parent, however that one ends.
+  // The kernel kills the child when its parent ends, in whatever way.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it ended before the line above
+  // The parent had already ended before the line above.
+  if (getppid() != parent) _exit(1);
   alarm(timeout);
   const StatusOr<std::string> result = work();
   auto first = static_cast<unsigned char>(result.status().code());
@@ -61,7 +63,9 @@ StatusOr<std::string> RunInChild(
   int ends[2];
   if (pipe(ends) != 0)
     return InternalError(std::string("pipe: ") + std::strerror(errno));
-  std::fflush(nullptr);  // otherwise the child would print it again
+  // Without the flush, the child would print the contents of the buffers a
+  // second time.
+  std::fflush(nullptr);
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0)

@@ -40,8 +40,8 @@ TEST(ChildTest, CrashesAndTimeoutsAreErrors) {
   EXPECT_EQ(message([] { _exit(3); }, 0), "ended early with exit status 3");
 }
 
-// Every process that has the writing end of the pipe must be gone before its
-// reader sees the end.
+// The reader of a pipe sees the end of file only when no process has the
+// writing end open. So the end of file shows that the child has ended.
 TEST(ChildTest, EndsWithItsParent) {
   for (const int signal : {SIGTERM, SIGKILL}) {
     int ends[2];

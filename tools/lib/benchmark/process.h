@@ -10,8 +10,10 @@
 
 namespace ember::tools {
 
-double ResidentMegabytes();      // the resident memory now
-double PeakResidentMegabytes();  // the largest resident memory so far
+// Returns the memory of this process that is resident now, in megabytes.
+double ResidentMegabytes();
+// Returns the largest resident memory of this process so far, in megabytes.
+double PeakResidentMegabytes();
 // Returns the linker's build ID, shortened; "unknown" without one.
 std::string BuildId();
 

@@ -18,8 +18,9 @@ namespace ember::tools {
 class ThreadWaits {
  public:
   ThreadWaits();
-  // Returns the sum of the threads' waits since they began. A call that the
-  // threads work for is delayed by at most the growth of this sum.
+  // Returns the milliseconds that the threads have waited for a core since they
+  // began, summed over the threads. A call that the threads work for is delayed
+  // by at most the growth of this sum during the call.
   double milliseconds() const;
 
  private:

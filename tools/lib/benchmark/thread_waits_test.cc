@@ -23,20 +23,21 @@ TEST(ThreadWaits, OfThreadsThatShareACore) {
   ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
   const double before = waits.milliseconds();
   const auto begin = std::chrono::steady_clock::now();
-  // The new thread inherits the affinity to one core.
+  // The new thread runs on the same core as this one, because it inherits the
+  // affinity.
   std::atomic<bool> stops{false};
   std::thread other([&] {
     while (!stops) {
     }
   });
-  // This thread waits for the core while the other thread has it.
+  // This thread waits for the core whenever the other thread runs on it.
   while (waits.milliseconds() - before < 20) {
   }
   stops = true;
   other.join();
   const double waited = waits.milliseconds() - before;
-  // Only this thread's waits count, not those of the thread that was started
-  // later.
+  // Only this thread's waits are counted. If those of the other thread were
+  // counted, too, the sum would exceed the elapsed time.
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - begin;
   EXPECT_LE(waited, elapsed.count());

@@ -59,7 +59,8 @@ void CallOperands::Share(std::span<const int> with) {
     vm::Tensor& input = inputs[static_cast<size_t>(with[i])];
     vm::Tensor& output = outputs[i];
     if (output.byte_size > input.byte_size) {
-      // The input and the output share the larger memory of both.
+      // Input and output must share memory, so both use the memory of the
+      // larger one.
       std::memcpy(output.data, input.data,
                   static_cast<size_t>(input.byte_size));
       input.memory = output.memory;

@@ -47,15 +47,16 @@ struct CallOperands {
   static StatusOr<CallOperands> Copy(const tensor::Dispatch& dispatch,
                                      const vm::KernelCall& call,
                                      const std::vector<bool>& constant_inputs);
-  // Makes zeroed outputs for the inputs. Error: the inputs are not those that
-  // the dispatch declares for the parameters.
+  // Makes operands for a call: the given inputs, and outputs filled with zeros.
+  // Error: the inputs do not have the types and shapes that the dispatch
+  // declares for these parameters.
   static StatusOr<CallOperands> ForInputs(const tensor::Dispatch& dispatch,
                                           std::span<const int64_t> parameters,
                                           std::vector<vm::Tensor> inputs);
 
-  // Makes outputs share an input's memory if they share it in the call, so that
-  // they are computed in place again. Only for operands that have their own
-  // memory.
+  // Makes outputs share the memory of inputs, so that they are computed in
+  // place. `with` has for each output the number of the input, or -1. The
+  // operands must have memory of their own.
   void Share(std::span<const int> with);
 
   // Returns pointers to the operands, in the form of KernelCall::buffers.

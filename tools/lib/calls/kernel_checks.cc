@@ -12,7 +12,8 @@
 namespace ember::tools {
 namespace {
 
-// Makes the repro of a call. It borrows the call's memory.
+// Describes a call as a repro, which can be written to a folder. The repro
+// borrows the call's memory.
 StatusOr<Repro> ReproOf(const vm::ComparedCall& call,
                         const std::string& difference) {
   EMBER_ASSIGN_OR_RETURN(
@@ -25,8 +26,8 @@ StatusOr<Repro> ReproOf(const vm::ComparedCall& call,
   repro.target = std::string(call.target);
   repro.threads = call.threads;
   repro.parameters.assign(call.parameters.begin(), call.parameters.end());
-  // A kernel of tier 2 is specialised: tiering requests kernels of tier 2 for
-  // the parameters of a call.
+  // Tiering requests each kernel of tier 2 for the parameters of one call, so a
+  // kernel of tier 2 is specialised if the dispatch has parameters.
   repro.is_specialised = repro.tier >= 2 && !repro.parameters.empty();
   repro.constant_inputs = call.constant_inputs;
   repro.shared.assign(call.shared.begin(), call.shared.end());

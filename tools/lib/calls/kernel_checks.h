@@ -17,16 +17,19 @@
 namespace ember::tools {
 
 struct KernelCheckFlags {
-  // "on", "off", or "auto": kernels are checked only with --tier=auto
+  // Says when kernels are checked: "on", "off", or "auto", which means only
+  // with --tier=auto.
   std::string when = "auto";
-  // Folder that gets a folder for each wrong kernel. Empty: none is written.
+  // Folder in which a folder is written for each wrong kernel. If it is empty,
+  // none is written.
   std::string folder = "ember-shadow";
 };
 
 // Declares the flags. `values` must outlive the parsing.
 void AddKernelCheckFlags(Flags& flags, KernelCheckFlags* values);
 
-// True if kernels of a tier (by its name in OpenTier) are checked.
+// True if the flags ask for checks of the kernels of this tier. `tier` is a
+// name that OpenTier accepts.
 bool ChecksKernels(const KernelCheckFlags& flags, const std::string& tier);
 
 // Makes an oracle that writes a folder (tools/lib/calls/repro.h) and a line to

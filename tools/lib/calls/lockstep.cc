@@ -10,7 +10,8 @@
 
 namespace ember::tools {
 
-// Runs one dispatch for one tuple of parameters on both sides.
+// A kernel that runs a dispatch, for one tuple of parameters, on both sides and
+// compares the results.
 class LockstepKernel final : public vm::HostKernel {
  public:
   LockstepKernel(const vm::KernelRequest& request,
@@ -25,7 +26,8 @@ class LockstepKernel final : public vm::HostKernel {
                                        side->declined);
       }
     }
-    // The constants were only valid while the kernels were made.
+    // The request's pointers to constants are cleared, because they were valid
+    // only while the kernels were made.
     request_.constant_data.clear();
   }
 
@@ -42,8 +44,8 @@ class LockstepKernel final : public vm::HostKernel {
     ++report.calls;
     if (a_.kernel == nullptr && b_.kernel == nullptr)
       return a_.Run(dispatch, call);
-    // The operands are copied before side a runs, as side a may compute in
-    // place.
+    // The operands are copied before side a runs, because side a may overwrite
+    // them (when it computes in place).
     EMBER_ASSIGN_OR_RETURN(
         CallOperands copy,
         CallOperands::Copy(dispatch, call, request_.constant_inputs));

@@ -34,9 +34,11 @@ struct DispatchDifference {
   // Number of the call; the first dispatch that ran has number 1.
   int64_t call = 0;
   std::string dispatch;
-  std::string origin;      // nodes of the model
+  // The nodes of the model that the dispatch computes, as text.
+  std::string origin;
   std::string parameters;  // text of the parameters, such as "N=1"
-  // Text such as "%y[0, 3]: got 1.5, want …": got is side b, want is side a.
+  // Text about the first difference, such as "%y[0, 3]: got 1.5, want …". "got"
+  // is the value of side b, "want" that of side a.
   std::string difference;
 };
 
@@ -47,18 +49,18 @@ struct LockstepReport {
   // The first difference of each dispatch and tuple of parameters, in order of
   // execution.
   std::vector<DispatchDifference> differences;
-  // Texts "@name: reason", one for each kernel that side a or b wanted but did
-  // not get.
+  // Texts "@name: reason", one for each kernel that a side with tier 1 or 2
+  // could not get.
   std::set<std::string> declined;
 };
 
 struct LockstepOptions {
   std::shared_ptr<hal::Device> device;
   Side a, b;
-  // Compiler of the kernels. It must have threads = 0; null if both sides are
-  // tier 0.
+  // The JIT that compiles the kernels. It must have been made with threads = 0.
+  // It is null if both sides are tier 0.
   std::shared_ptr<jit::Jit> jit;
-  double factor = 1;  // factor of the tolerance, see CompareTiers
+  double factor = 1;  // Factor by which CompareTiers multiplies its tolerance.
   LimitFlags limits;  // limits of each session
 };
 
@@ -69,8 +71,9 @@ class Lockstep {
 
   // Runs both sides in lockstep and returns side a's results.
   StatusOr<std::vector<vm::Tensor>> Run(std::span<const vm::Tensor> inputs);
-  // Returns the results of side b alone, from inputs to results. It uses the
-  // kernels of Run, or kernels like them if side b is a device.
+  // Runs the whole module on side b alone and returns its results. Side b uses
+  // the kernels that Run has made; if side b is a device, it uses kernels made
+  // in the same way.
   StatusOr<std::vector<vm::Tensor>> RunB(std::span<const vm::Tensor> inputs);
 
   const LockstepReport& report() const { return state_->report; }
@@ -83,7 +86,8 @@ class Lockstep {
     std::shared_ptr<const vm::Module> module;
     bool only_b = false;
     LockstepReport report;
-    // Texts of the dispatches and parameters that have a recorded difference.
+    // Keys (dispatch and parameters, as text) for which a difference has been
+    // recorded.
     std::set<std::string> seen;
   };
 

@@ -1,4 +1,5 @@
-// Tests the lockstep of vm-diff with kernels that are wrong where a test says.
+// Tests Lockstep, the core of vm-diff, with kernels that are wrong in places
+// that a test chooses.
 #include "tools/lib/calls/lockstep.h"
 
 #include "gmock/gmock.h"
@@ -85,8 +86,8 @@ TEST_F(LockstepTest, EqualSides) {
   EXPECT_THAT(jit_->requests[0].parameters, ElementsAre(1));
 }
 
-// Errors do not add up: the second dispatch gets the result of side a's first
-// one on both sides.
+// The error of one dispatch does not spread: on both sides the second dispatch
+// gets the first dispatch's result of side a.
 TEST_F(LockstepTest, ErrorsDoNotAddUp) {
   jit_->wrong = "gemm";
   const auto lockstep = Start(0, 1);
@@ -126,8 +127,8 @@ TEST_F(LockstepTest, WhatIsNotCompiledIsNotCompared) {
   EXPECT_THAT(lockstep->report().declined, ElementsAre("@bias_relu: no luck"));
 }
 
-// The other module numbers its dispatches differently, has one more of them,
-// and has another constant.
+// The test compares two modules of which the second numbers its dispatches
+// differently, has one more dispatch, and has another constant.
 TEST_F(LockstepTest, ModulesByTheDispatchesThatTheyShare) {
   std::string text(kGemmReluModule);
   const auto replace = [&text](std::string_view from, std::string_view to) {

@@ -73,7 +73,9 @@ class TracingProvider final : public vm::KernelProvider {
   std::vector<TracedCall>* const calls_;
 };
 
-// The dispatch's name without "d12_", its nodes, and the types of its results.
+// Returns a key by which calls in two traces correspond: the dispatch's name
+// without its number ("d12_"), the nodes of the model, and the types of its
+// results.
 std::string KeyOf(const TracedCall& call) {
   std::string_view name = call.dispatch;
   size_t digits = 1;

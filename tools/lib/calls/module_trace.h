@@ -37,7 +37,8 @@ struct TracedCall {
 };
 
 struct ModuleTrace {
-  std::vector<TracedCall> calls;  // calls in order of execution
+  // The calls of dispatches in order of execution.
+  std::vector<TracedCall> calls;
   std::vector<vm::Tensor> results;
 
   // Runs the module once. `jit` must have threads = 0; it may be null for tier
@@ -50,7 +51,8 @@ struct ModuleTrace {
 
 struct TraceComparison {
   int64_t compared = 0;
-  // number of calls in either trace that have no counterpart in the other
+  // Number of calls that have no corresponding call in the other trace, counted
+  // over both traces.
   int64_t without_partner = 0;
   int64_t differing = 0;
   // The first difference of each dispatch and tuple of parameters, in the order

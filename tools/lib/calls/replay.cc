@@ -18,8 +18,8 @@ namespace {
 // takes some hundred nanoseconds per point.
 constexpr double kMaxPoints = 2e7;
 
-// A compiler's wrapper that keeps the schedule and loop nest of the kernel that
-// is compiled.
+// Wraps the compiler and keeps the texts of the schedule and the loop nest of
+// the kernel that it compiles.
 class TextKeeper final : public jit::KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(
@@ -44,8 +44,8 @@ StatusOr<CallOperands> NewOperands(const Repro& repro) {
                                  std::move(inputs));
 }
 
-// Evaluates the loop nest that the kernel was made from, and says whether the
-// nest or the code made from it is wrong.
+// Evaluates the loop nest from which the kernel was made. Returns a text that
+// says if the loop nest or the machine code is wrong.
 StatusOr<std::string> Blame(const Repro& repro, const std::string& nest_text,
                             const std::vector<vm::Tensor>& want) {
   EMBER_ASSIGN_OR_RETURN(const DispatchWork work,
@@ -71,12 +71,14 @@ StatusOr<std::string> Blame(const Repro& repro, const std::string& nest_text,
 }
 
 struct KernelRun {
-  std::string difference;  // difference from tier 0; "" if there is none
+  // Text about the first difference from tier 0's results; "" if there is none.
+  std::string difference;
   jit::KernelText text;
 };
 
-// Runs the call with a kernel. schedule_folder = "": the kernel has the
-// schedule that this build chooses.
+// Compiles a kernel, runs the recorded call with it and compares the results.
+// If schedule_folder is "", the kernel has the schedule that this build
+// chooses; otherwise that of the folder.
 StatusOr<KernelRun> RunKernel(const Repro& repro,
                               const std::string& schedule_folder,
                               hal::Device& device, const Status& want,

@@ -17,16 +17,22 @@
 namespace ember::tools {
 
 struct Replay {
-  // Differences, each one line, or "" if there is none.
-  std::string difference;     // the kernel's results differ from tier 0's
-  std::string from_recorded;  // tier 0's results differ from the folder's
-  // True if the kernel was made with the folder's schedule: this build chooses
-  // another schedule, and with that one there is no difference.
+  // The following texts describe differences, each in one line; "" means that
+  // there is none.
+  // the first difference between the kernel's results and tier 0's
+  std::string difference;
+  // the first difference between tier 0's results and the recorded ones
+  std::string from_recorded;
+  // True if the difference occurs only with the recorded schedule of the
+  // folder. This build chooses another schedule, with which the kernel's
+  // results are correct.
   bool has_recorded_schedule = false;
-  // One line that says why the folder's schedule could not be tried.
+  // One line that says why the recorded schedule of the folder could not be
+  // tried.
   std::string recorded_problem;
-  // Says which step is wrong according to the evaluator of loop nests, or why
-  // the evaluator did not run; "" if nothing differs.
+  // A text that says, by evaluating the loop nest, whether the loop nest or the
+  // machine code is wrong, or why the loop nest was not evaluated; "" if there
+  // is no difference.
   std::string blame;
 
   std::string Text() const;

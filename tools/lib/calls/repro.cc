@@ -68,7 +68,8 @@ std::vector<T> Values(const std::string& text) {
   return values;
 }
 
-// Reads a tensor. A type that NumPy does not have was written as f32.
+// Reads a tensor from a .npy file. NumPy lacks some types; tensors of these
+// types were written as f32 and are converted back.
 StatusOr<vm::Tensor> ReadOf(const std::string& path, DType type) {
   EMBER_ASSIGN_OR_RETURN(vm::Tensor read, ReadNpy(path));
   if (IsNpyType(type) || read.type != DType::kF32) return read;
@@ -164,7 +165,7 @@ StatusOr<Repro> ReadRepro(const std::string& folder) {
                buffer.type));
     list.push_back(std::move(tensor));
   }
-  // The schedule is left out for a kernel whose schedule is not known.
+  // The folder has no schedule file if the kernel's schedule was not known.
   const StatusOr<std::string> schedule =
       ReadFile(folder + "/" + repro.dispatch.name + ".schedule");
   if (schedule.ok()) repro.schedule = *schedule;

@@ -30,16 +30,19 @@
 namespace ember::tools {
 
 struct Repro {
-  std::string difference;  // one line about the first difference
+  // One line that describes the first difference of the kernel's results.
+  std::string difference;
   tensor::Dispatch dispatch;
   int tier = 2;
   std::string target;
   int threads = 1;
-  std::vector<int64_t> parameters;  // values of the parameters in the call
+  // Values of the dispatch's parameters in the recorded call.
+  std::vector<int64_t> parameters;
   // True if the kernel was made for these parameters only.
   bool is_specialised = false;
   std::vector<bool> constant_inputs;
-  // outputs that share memory with inputs, see CallOperands::shared
+  // For each output, the input whose memory it shares (see
+  // CallOperands::shared).
   std::vector<int> shared;
   std::vector<vm::Tensor> inputs, want;
   // results of the kernel; empty if the kernel returned an error
@@ -51,13 +54,13 @@ struct Repro {
 // Makes the folder PARENT/NAME, or PARENT/NAME.2 and so on if that exists.
 StatusOr<std::string> NewReproFolder(const std::string& parent,
                                      std::string_view name);
-// Writes the folder. The command in its README replays the path that is given
-// here.
+// Writes the folder. The README in the folder has a command that replays the
+// call from this path.
 Status WriteRepro(const Repro& repro, const std::string& folder);
 StatusOr<Repro> ReadRepro(const std::string& folder);
 
-// Returns the request that the kernel was made for, with this machine's target.
-// It refers to the repro.
+// Returns a request for the same kernel, for this machine's target. The request
+// refers to memory of the repro.
 vm::KernelRequest RequestOf(const Repro& repro, std::string_view target);
 
 }  // namespace ember::tools

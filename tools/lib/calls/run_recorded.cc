@@ -11,9 +11,11 @@
 namespace ember::tools {
 namespace {
 
-// Device memory of one operand, and memory that the host can access.
+// The memory of one operand: a buffer that the host can access, and a buffer in
+// the device's local memory.
 struct DeviceOperand {
-  // `local` is null if the device shares its memory with the host.
+  // `local` is null if the device shares its memory with the host; then the
+  // device uses `visible`.
   std::unique_ptr<hal::Buffer> visible, local;
   hal::Buffer* buffer() const {
     return local != nullptr ? local.get() : visible.get();
@@ -49,7 +51,9 @@ Status RunRecorded(hal::Device& device, const vm::RecordedKernel& kernel,
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<hal::CommandList> list,
                          device.CreateCommandList());
   std::vector<DeviceOperand> memory;
-  std::vector<size_t> owner;  // for each buffer its index in `memory`
+  // For each buffer of the dispatch, the index in `memory` of its device
+  // memory.
+  std::vector<size_t> owner;
   for (const vm::Tensor& input : operands.inputs) {
     owner.push_back(memory.size());
     EMBER_ASSIGN_OR_RETURN(DeviceOperand operand, Upload(device, input, *list));
@@ -63,8 +67,8 @@ Status RunRecorded(hal::Device& device, const vm::RecordedKernel& kernel,
       continue;
     }
     owner.push_back(memory.size());
-    // The outputs are copied, too: elements that the dispatch does not write
-    // stay as they are.
+    // Outputs are copied to the device before the call, too, because elements
+    // that the dispatch does not write must stay as they are.
     EMBER_ASSIGN_OR_RETURN(DeviceOperand operand,
                            Upload(device, operands.outputs[i], *list));
     memory.push_back(std::move(operand));

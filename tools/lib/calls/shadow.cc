@@ -42,7 +42,7 @@ class ShadowRecord {
     return count;
   }
 
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // This mutex guards the members that follow.
   int64_t kernels_ = 0, calls_ = 0, unchecked_ = 0;
   std::vector<ShadowFinding> findings_;
 };
@@ -61,7 +61,8 @@ class ShadowKernel final : public vm::HostKernel {
         slot_(slot),
         text_(std::move(text)),
         kernel_(std::move(kernel)) {
-    // The constants are only valid while the kernel is made.
+    // The request's pointers to constants are cleared, because they are valid
+    // only while the kernel is made.
     request_.constant_data.clear();
   }
 
@@ -72,7 +73,8 @@ class ShadowKernel final : public vm::HostKernel {
   std::string Describe() const override { return kernel_->Describe(); }
 
   Status Run(const vm::KernelCall& call) const override {
-    // Another session may have withdrawn the kernel after this call began.
+    // The kernel may have been withdrawn in another session after this call
+    // began. Then tier 0 runs the call.
     if (is_withdrawn_.load()) {
       return RunTierZero(*request_.dispatch, call.parameters, call.buffers,
                          call.runner);
@@ -82,7 +84,8 @@ class ShadowKernel final : public vm::HostKernel {
   }
 
  private:
-  // True if this call with these parameters must be checked.
+  // True if this call must be checked: only the first ShadowOptions::runs calls
+  // with each tuple of parameters are.
   bool TakeTurn(std::span<const int64_t> parameters) const {
     if (options_.runs == 0) return true;
     std::lock_guard<std::mutex> lock(mutex_);
@@ -106,8 +109,8 @@ class ShadowKernel final : public vm::HostKernel {
     const Status want =
         RunTierZero(dispatch, call.parameters, copy.Buffers(), call.runner);
     const Status got = vm::RunOnHost(*kernel_, call);
-    // Returns without a comparison if the run was stopped, because its results
-    // cannot be compared.
+    // If the run was interrupted, its status is returned without a comparison,
+    // because its results are incomplete.
     const Interrupt* const interrupt = call.runner.interrupt();
     if (interrupt != nullptr && interrupt->ShouldStop())
       return interrupt->status();
@@ -188,7 +191,7 @@ class ShadowKernel final : public vm::HostKernel {
   const std::unique_ptr<vm::Kernel> kernel_;
   mutable std::atomic<bool> is_withdrawn_{false};
   mutable std::atomic<bool> is_checked_{false};
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // This mutex guards the members that follow.
   mutable std::map<std::vector<int64_t>, int64_t> turns_;
 };
 

@@ -31,11 +31,11 @@
 namespace ember::tools {
 
 struct ShadowOptions {
-  // Folder that gets a folder for each kernel that differs. Empty: none is
-  // written.
+  // Folder in which a folder is written for each kernel whose results differ.
+  // If it is empty, none is written.
   std::string folder;
-  // Number of calls of a kernel that are checked for each tuple of parameters;
-  // 0: all.
+  // Number of calls that are checked for each kernel and tuple of parameters; 0
+  // means all calls.
   int64_t runs = 3;
 };
 
@@ -43,8 +43,8 @@ struct ShadowFinding {
   std::string dispatch;
   int tier = 0;
   std::string difference;  // one line about the first difference
-  // folder of the repro; "" if none was written, for the reason in the next
-  // field
+  // Path of the folder that replays the call. If it could not be written, the
+  // path is "" and folder_status has the reason.
   std::string folder;
   Status folder_status;
 };

@@ -31,8 +31,8 @@ class FailingKernel : public InterpretingKernel {
   }
 };
 
-// A provider that compiles at once. It installs the correct kernel, or one that
-// a test provides in its place.
+// A kernel provider for tests that compiles at once. It installs a correct
+// kernel, or the kernel that a test makes in its place.
 class TestProvider : public vm::KernelProvider {
  public:
   using Make = std::function<std::unique_ptr<vm::Kernel>(
@@ -94,7 +94,8 @@ class ShadowTest : public testing::Test {
         module_, {.device = *hal::CreateCpuDevice({.threads = 1}),
                   .tiering = std::move(tiering)});
   }
-  // Runs the session on `rows` rows of (first, 1, 2).
+  // Runs the session on an input of `rows` equal rows, each with the elements
+  // first, 1, 2.
   static std::vector<float> Run(vm::Session& session, float first,
                                 int64_t rows = 1) {
     const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {rows, 3});
@@ -117,8 +118,8 @@ class ShadowTest : public testing::Test {
   std::unique_ptr<vm::Session> session_;
 };
 
-// If first is 2, the result is (2, 1, 2) * w = (2 + 0.5 - 2, -4 + 4 + 0.5), +
-// b.
+// For first = 2, the model computes (2, 1, 2) * w = (2 + 0.5 - 2, -4 + 4 + 0.5)
+// and adds the bias b.
 TEST_F(ShadowTest, RightKernelsStay) {
   Start("", nullptr);
   for (int i = 0; i < 10; ++i)
@@ -127,7 +128,9 @@ TEST_F(ShadowTest, RightKernelsStay) {
     EXPECT_EQ(site.tier, 2);
   EXPECT_EQ(shadow_->checked_kernels(), 2);
   EXPECT_EQ(shadow_->checked_calls(), 2 * 3);
-  Run(*session_, 2, 5);  // another tuple of parameters, with its own kernels
+  // A call with five rows has another tuple of parameters and so its own
+  // kernels.
+  Run(*session_, 2, 5);
   EXPECT_EQ(shadow_->checked_calls(), 2 * 4);
   EXPECT_EQ(shadow_->Text(),
             "shadow: 4 kernels checked in 8 calls, 0 withdrawn\n");
@@ -160,7 +163,8 @@ TEST_F(ShadowTest, AWrongKernelIsWithdrawnAndItsCallWritten) {
   EXPECT_THAT(repro->parameters, ElementsAre(1));
   EXPECT_THAT(repro->constant_inputs, ElementsAre(false, true));
   EXPECT_THAT(repro->shared, ElementsAre(0));
-  // The repro has the operand as it was before the output overwrote it.
+  // The output overwrites the operand in this dispatch. The repro must hold the
+  // operand as it was before.
   EXPECT_THAT(repro->inputs[0].elements<float>(), ElementsAre(0.5f, 0.5f));
   EXPECT_THAT(repro->want[0].elements<float>(), ElementsAre(0.625f, 0));
   EXPECT_EQ(repro->schedule, "the schedule");

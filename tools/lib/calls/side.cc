@@ -67,7 +67,7 @@ SideKernel MakeSideKernel(const Side& side, jit::Jit* jit,
   own.device = side.opened;
   if (side.opened != nullptr) own.target = side.opened->target();
   result.device = side.opened;
-  // A kernel of tier 1 is for all shapes, as in sessions.
+  // A kernel of tier 1 is made for all shapes, as it is in sessions.
   if (side.tier == 1) own.parameters.clear();
   result.slot = std::make_shared<vm::KernelSlot>();
   jit->RequestKernel(own, result.slot);

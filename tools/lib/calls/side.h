@@ -36,21 +36,23 @@ struct Side {
 // than cpu. Errors name the flag, and the tiers and devices that exist.
 StatusOr<Side> ParseSide(std::string_view flag, std::string_view text);
 
-// Runs one dispatch on a side.
+// The kernel, or tier 0, with which a side runs one dispatch.
 struct SideKernel {
   std::shared_ptr<vm::KernelSlot> slot;  // slot that owns the kernel
-  const vm::Kernel* kernel = nullptr;    // the kernel; null at tier 0
-  // Reason why there is no kernel although the tier wants one.
+  // The kernel. Null if the side interprets the dispatch.
+  const vm::Kernel* kernel = nullptr;
+  // Reason why the side has no kernel although its tier is 1 or 2.
   std::string declined;
-  // device that records the kernel; null for the host
+  // The device that runs the kernel; null for the host.
   std::shared_ptr<hal::Device> device;
 
   Status Run(const tensor::Dispatch& dispatch,
              const vm::KernelCall& call) const;
 };
 
-// Makes a tiering that requests a kernel from the provider before a dispatch
-// first runs with a tuple of parameters. The provider must answer at once.
+// Makes a tiering that requests a dispatch's kernel from the provider just
+// before the dispatch first runs with a tuple of parameters. The provider must
+// install the kernel before its function returns.
 std::shared_ptr<vm::Tiering> EagerTiering(
     std::shared_ptr<const vm::Module> module,
     std::shared_ptr<vm::KernelProvider> provider);

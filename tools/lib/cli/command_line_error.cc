@@ -5,8 +5,9 @@
 namespace ember::tools {
 namespace {
 
-// A Status holds a code and a message only. An error that gets a context keeps
-// its message as the end of the new one.
+// Remembers the message of the last command line error. A Status holds only a
+// code and a message, and an error that gets a context keeps its message as the
+// end of the new message.
 std::string& LastMessage() {
   static auto* const kMessage = new std::string;
   return *kMessage;

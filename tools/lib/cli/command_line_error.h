@@ -17,7 +17,8 @@ namespace ember::tools {
 // Returns an error that IsCommandLineError knows. The message is one line that
 // names the flag, what was expected and what was found.
 Status CommandLineError(std::string message);
-// Makes IsCommandLineError know the error, and returns it. OK stays OK.
+// Marks the error as one of the command line, so that IsCommandLineError is
+// true for it, and returns it. OK stays OK.
 Status AsCommandLineError(Status status);
 template <typename T>
 StatusOr<T> AsCommandLineError(StatusOr<T> value) {
@@ -25,8 +26,8 @@ StatusOr<T> AsCommandLineError(StatusOr<T> value) {
   return AsCommandLineError(value.status());
 }
 
-// True for the error that was made last by one of these functions, also if it
-// has got a context since.
+// True for the error that one of these functions returned last, also if a
+// context has been added to its message.
 bool IsCommandLineError(const Status& status);
 
 }  // namespace ember::tools

@@ -12,8 +12,9 @@
 namespace ember::tools {
 namespace {
 
-// Returns the message for exceeded memory. It is made beforehand, as nothing
-// can be allocated when it is written.
+// Returns a reference to the message that is printed when the memory limit is
+// exceeded. The message is made beforehand, because no memory can be allocated
+// at that moment.
 std::string& MemoryMessage() {
   static auto* const kMessage = new std::string;
   return *kMessage;
@@ -67,7 +68,8 @@ StatusOr<std::unique_ptr<CompileLimits>> CompileLimits::Start(
   std::unique_ptr<CompileLimits> limits(new CompileLimits);
   MemoryMessage() = Prefix(path) + std::to_string(bytes) +
                     " bytes more (--max-memory), found more\n";
-  // The thread is started before memory is limited, as its stack takes memory.
+  // The thread that watches the time is started before memory is limited,
+  // because its stack takes memory.
   if (options.max_seconds > 0) {
     char seconds[32];
     std::snprintf(seconds, sizeof(seconds), "%g", options.max_seconds);
@@ -84,7 +86,8 @@ void CompileLimits::LimitMemory(int64_t bytes) {
   rlimit limit = former_;
   const auto most =
       static_cast<rlim_t>(bytes) + static_cast<rlim_t>(DataBytes());
-  // A lower limit that was set from outside stays in force.
+  // A lower limit on memory that the user has set for the process stays in
+  // force.
   if (limit.rlim_cur == RLIM_INFINITY || most < limit.rlim_cur)
     limit.rlim_cur = most;
   if (setrlimit(RLIMIT_DATA, &limit) != 0) return;

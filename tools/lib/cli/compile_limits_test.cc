@@ -76,7 +76,8 @@ TEST(CompileLimits, EndWithTheObject) {
 
 TEST(CompileLimits, Errors) {
   EXPECT_FALSE(CompileLimits::Start({.max_memory = "x"}, "a.onnx").ok());
-  // The limit is less than the stack of the thread that watches the time.
+  // The memory limit is lower than the size of the stack of the thread that
+  // watches the time.
   EXPECT_TRUE(
       CompileLimits::Start({.max_memory = "1M", .max_seconds = 1000}, "a.onnx")
           .ok());

@@ -28,8 +28,8 @@ constexpr Alias kAliases[] = {
     {"cuda", "sm_80"},        {"spirv", "vulkan1.2"},
 };
 
-// The names and features of jit::CompileTargetNames, such as
-// "aarch64 (+dotprod, +i8mm, +sve)".
+// Returns all names of targets that jit::CompileTargetNames lists, with their
+// features: "aarch64 (+dotprod, +i8mm, +sve)".
 std::vector<std::string> KnownNames() {
   std::vector<std::string> names = {"host"};
   for (const std::string& line : jit::CompileTargetNames()) {
@@ -44,12 +44,14 @@ std::vector<std::string> KnownNames() {
   return names;
 }
 
-// "; did you mean 'aarch64'?", for a target or the first of its features that
-// is not known; empty where nothing is like it.
+// Returns a text such as "; did you mean 'aarch64'?" for an unknown target, or
+// for the first unknown feature of a target. Returns an empty text if no known
+// name is similar.
 std::string Suggestion(std::string_view target) {
   const std::vector<std::string> known = KnownNames();
   const std::vector<std::string_view> names(known.begin(), known.end());
-  // A base may have features in its name: armv7+neon.
+  // The name of a processor may itself contain a '+', as in "armv7+neon". It is
+  // removed as a whole.
   for (const std::string_view name : names) {
     if (name.find('+') != std::string_view::npos && target.starts_with(name))
       target.remove_prefix(name.size());

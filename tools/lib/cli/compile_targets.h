@@ -16,8 +16,8 @@
 
 namespace ember::tools {
 
-// flags: the values of --target=T,T,@FILE. A file names a target a line; a '#'
-// begins a comment.
+// Returns the targets that the values of --target=T,T,@FILE name. A file has
+// one target per line; a '#' begins a comment.
 StatusOr<std::vector<jit::CompileTarget>> FindCompileTargets(
     const std::vector<std::string>& flags);
 

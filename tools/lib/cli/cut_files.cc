@@ -38,7 +38,7 @@ void ReportCutFiles(std::string_view tool) {
       std::string(tool.substr(0, 64)) +
       ": a file that it reads was cut off meanwhile, or could not be read\n";
   message_size = text.size();
-  // message_size says where it ends:
+  // The message has no zero at its end; message_size holds its length.
   // NOLINTNEXTLINE(bugprone-not-null-terminated-result)
   std::memcpy(message, text.data(), text.size());
   struct sigaction action = {};

@@ -28,7 +28,7 @@ std::string DeviceText(const hal::DeviceDescription& device) {
                  " ", device.target, "\n"});
 }
 
-// True for "" and ":12".
+// True if `text` is empty or a device's index, such as ":12".
 bool IsIndex(std::string_view text) {
   if (text.empty()) return true;
   text.remove_prefix(1);

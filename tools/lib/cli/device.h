@@ -16,13 +16,14 @@
 
 namespace ember::tools {
 
-// Returns an error of the command line for a name that no driver has, or for
-// more threads than a device takes. Does not check if the machine has the
-// device.
+// Returns a command line error if no driver has the name of the device, or if
+// `threads` is more than a device allows. Does not check if this machine has
+// the device.
 Status CheckDevice(const std::string& name, int64_t threads);
 
-// threads = 0: one per core. cache_folder: as in hal::DeviceOptions. Errors:
-// those of CheckDevice, and what the driver says.
+// Opens the device. `threads` is its number of threads; 0 means one per core.
+// `cache_folder` is the field of hal::DeviceOptions. Errors: those of
+// CheckDevice and of the driver.
 StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
     const std::string& name, int64_t threads,
     const std::string& cache_folder = "");

@@ -7,13 +7,15 @@
 namespace ember::tools {
 namespace {
 
-// Signals that end a process unless it handles them. SIGBUS is cut_files.h's.
+// Signals that end a process unless it handles them, without SIGBUS, which
+// cut_files.h handles.
 constexpr int kSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,
                             SIGABRT, SIGFPE,  SIGSEGV, SIGPIPE,
                             SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ};
 
-// SA_RESETHAND has restored the default action, and the signal stays blocked
-// until the handler returns.
+// Deletes the temporary files and raises the signal again, which ends the
+// process when the handler returns: SA_RESETHAND has restored the default
+// action, and the signal is blocked until then.
 void OnSignal(int signal) {
   RemoveTemporaryFiles();
   ::raise(signal);

@@ -135,7 +135,8 @@ void Flags::Add(std::string name, std::vector<std::string>* values,
   Flag& flag = AddFlag(std::move(name), std::move(placeholder), std::move(doc));
   flag.default_text = Join(*values, ",");
   flag.set = [values, first = true](const std::string& text) mutable {
-    if (first) values->clear();  // the first use removes the default values
+    // The first use of the flag replaces the default values.
+    if (first) values->clear();
     first = false;
     values->push_back(text);
     return OkStatus();
@@ -298,8 +299,8 @@ Status Run(const Flags& flags, const std::function<Status()>& body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    // It went through code that is built without exceptions and so has
-    // released nothing, locks included: there is no way but out.
+    // The exception passed through code that is built without exception support
+    // and has released nothing, not even locks. So the process must end here.
     std::fflush(stdout);
     std::fprintf(stderr, "%s: out of memory\n", flags.tool().c_str());
     RemoveTemporaryFiles();

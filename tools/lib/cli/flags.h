@@ -38,8 +38,8 @@ class Flags {
   // Declares values that are not flags: at least `minimum`, at most `maximum`.
   void Positional(std::string name, size_t minimum, size_t maximum,
                   std::vector<std::string>* values);
-  // Declares a flag. The value that the variable has when Add is called is the
-  // default, and shown in the help. Variables must outlive the parsing. The
+  // Declares a flag. Its default, which the help shows, is the value that the
+  // variable has when Add is called. Variables must outlive the parsing. The
   // documentation may have several lines.
   void Add(std::string name, bool* value, std::string doc);
   void Add(std::string name, int64_t* value, std::string placeholder,
@@ -55,10 +55,10 @@ class Flags {
   // Declares a flag of which each use adds a value.
   void Add(std::string name, std::vector<std::string>* values,
            std::string placeholder, std::string doc);
-  // Declares a bool flag that asks for something other than the tool's usual
-  // work. Positional values are not required with it.
+  // Declares a bool flag that makes the tool do something other than its usual
+  // work. If the user gives it, positional values are not required.
   void AddStandalone(std::string name, bool* value, std::string doc);
-  // Declares a flag that accepts only these values.
+  // Declares a flag that accepts only the listed values.
   void AddChoice(std::string name, std::string* value,
                  const std::vector<std::string>& choices, std::string doc);
   void Example(std::string command);
@@ -73,10 +73,11 @@ class Flags {
  private:
   struct Flag {
     std::string name, placeholder, doc, default_text;
-    // The value that the flag has if the user gives none; empty: the flag needs
-    // a value.
+    // The value of the flag if the user gives the flag without a value. If this
+    // is empty, the flag needs a value.
     std::string alone;
-    bool is_optional = false;  // true: --help shows [=placeholder]
+    // true: the value may be left out, which --help shows as [=placeholder]
+    bool is_optional = false;
     std::function<Status(const std::string&)> set;
 
     std::string Spelling() const {

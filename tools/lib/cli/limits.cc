@@ -9,8 +9,8 @@
 namespace ember::tools {
 namespace {
 
-// Parses an amount such as "3.5G"; each of the letters k, M, G, T, P multiplies
-// by one more `step`. "none" is -1.
+// Parses an amount such as "3.5G". The letters k, M, G, T and P multiply by
+// step, step^2, step^3, step^4 and step^5. "none" gives -1.
 StatusOr<int64_t> ParseAmount(const std::string& flag, const std::string& text,
                               double step) {
   constexpr std::string_view kLetters = "kMGTP";

@@ -13,9 +13,9 @@ using NewJitFunction = bool (*)(const jit::JitOptions* options,
                                 std::shared_ptr<jit::Jit>* jit,
                                 std::string* error);
 
-// Looks for the library in the folders around this program's file: as
-// jit/libember_jit.so, where it is built, or lib/ember/libember_jit.so, where
-// it is installed.
+// Looks for the JIT's library relative to the folders around this program:
+// jit/libember_jit.so is the path after a build, lib/ember/libember_jit.so the
+// path after an installation.
 std::filesystem::path FindLibrary() {
   std::error_code error;
   std::filesystem::path folder =

@@ -36,7 +36,8 @@ Status CheckOutputFile(std::string_view flag, const std::string& path) {
     return ::access(file.c_str(), W_OK) == 0 ? OkStatus()
                                              : CannotWrite(flag, path, errno);
   }
-  // Other files are replaced, for which the folder counts.
+  // A regular file will be replaced by a new one, so its folder must be
+  // writable, not the file.
   const size_t name = file.rfind('/') + 1;
   if (name == file.size()) return CannotWrite(flag, path, EISDIR);
   const std::string folder = name == 0 ? "." : file.substr(0, name);
@@ -47,7 +48,8 @@ Status CheckOutputFile(std::string_view flag, const std::string& path) {
 
 Status CheckOutputFolder(std::string_view flag, const std::string& path) {
   if (path.empty()) return OkStatus();
-  // The first folder upwards that exists.
+  // Finds the nearest folder above the path that exists, in which the missing
+  // folders will be made.
   std::string folder = UserPath(path);
   while (::access((folder + "/").c_str(), W_OK | X_OK) != 0) {
     if (errno != ENOENT) return NoFolder(flag, path, errno);
@@ -65,7 +67,8 @@ Status MakeOutputFolder(std::string_view flag, const std::string& path) {
   if (path.empty()) return OkStatus();
   const std::string folder = UserPath(path);
   const bool is_made = ::mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST;
-  // The slash at the end makes the call fail for a file.
+  // The slash at the end makes access() fail if the path is a file and not a
+  // folder.
   if (is_made && ::access((folder + "/").c_str(), W_OK | X_OK) == 0)
     return OkStatus();
   return NoFolder(flag, path, errno);

@@ -15,11 +15,15 @@
 
 namespace ember::tools {
 
-// An empty path is fine: the flag was not given.
+// Returns an error if the file cannot be written. An empty path is accepted:
+// the flag was not given.
 Status CheckOutputFile(std::string_view flag, const std::string& path);
-// For a folder that is made, with those that it is in, when it is needed.
+// Returns an error if the folder cannot be made, together with the folders
+// above it. The tool makes the folder later, when it is needed. An empty path
+// is accepted.
 Status CheckOutputFolder(std::string_view flag, const std::string& path);
-// Makes the folder if it does not exist. An empty path is fine.
+// Makes the folder if it does not exist. An empty path is accepted and does
+// nothing.
 Status MakeOutputFolder(std::string_view flag, const std::string& path);
 
 }  // namespace ember::tools

@@ -12,7 +12,8 @@ namespace {
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
-// Returns the text that is written for two steps and at the end.
+// Returns the text that ShowProgress writes for a work of two steps, including
+// its end.
 std::string Shown(const std::string& how) {
   std::FILE* const file = std::tmpfile();
   {
@@ -49,7 +50,9 @@ TEST(ShowProgress, BarIsOneLineAndGoneAtTheEnd) {
 
 TEST(ShowProgress, NothingWhereNobodyLooks) {
   EXPECT_EQ(Shown("off"), "");
-  EXPECT_EQ(Shown("auto"), "");  // a file is not a terminal
+  // The output goes to a file, which is not a terminal, so "auto" shows
+  // nothing.
+  EXPECT_EQ(Shown("auto"), "");
 }
 
 }  // namespace

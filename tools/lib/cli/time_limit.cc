@@ -12,7 +12,8 @@
 namespace ember::tools {
 
 TimeLimit::TimeLimit(double seconds, std::string message) {
-  // A clock holds no more.
+  // A clock cannot represent more seconds than this; a larger number means no
+  // limit.
   constexpr double kMaxSeconds = 1e9;
   if (!(seconds > 0) || seconds > kMaxSeconds) return;
   watch_ = std::thread([this, seconds, message = std::move(message)] {
@@ -45,7 +46,8 @@ std::unique_ptr<TimeLimit> LimitRunOnDevice(const LimitFlags& flags,
   if (device.is_host()) return nullptr;
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%g", flags.max_seconds);
-  // The session's own error, which needs no end of the process, comes first.
+  // Number of seconds that the session gets to return its own error, which does
+  // not end the process, before this limit ends the process.
   constexpr double kGrace = 0.5;
   return std::make_unique<TimeLimit>(
       flags.max_seconds > 0 ? flags.max_seconds + kGrace : 0,

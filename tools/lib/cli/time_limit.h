@@ -36,9 +36,10 @@ class TimeLimit {
   std::thread watch_;
 };
 
-// Holds --max-seconds for a run on a device of which no work can be stopped
-// that was submitted: the session itself stops in time between submissions
-// only. Null for the host, whose runs stop by themselves.
+// Returns a limit that enforces --max-seconds for a run on a device. The
+// session itself stops a run only between submissions, because work that has
+// been submitted to a device cannot be stopped. Null for the host, whose runs
+// stop by themselves.
 std::unique_ptr<TimeLimit> LimitRunOnDevice(const LimitFlags& flags,
                                             const hal::Device& device,
                                             const std::string& name);

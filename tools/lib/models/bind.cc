@@ -34,8 +34,9 @@ void BindSymbols(const vm::TensorSignature& signature,
   }
 }
 
-// Returns the extents of an input that was not given: those that --shape gives
-// for it or for another input with the same symbol, else 1.
+// Returns the extents of an input that was not given. An open dim has the
+// extent that --shape gives for it, or for another dim with the same symbol,
+// else 1.
 std::vector<int64_t> ChooseDims(const vm::TensorSignature& signature,
                                 const Symbols& symbols) {
   std::vector<int64_t> dims;
@@ -48,8 +49,8 @@ std::vector<int64_t> ChooseDims(const vm::TensorSignature& signature,
   return dims;
 }
 
-// Subtracts the bytes of an input that is not given from `left`. Error: the
-// input needs more bytes than are left.
+// Subtracts the bytes that an input without a given value needs from `left`,
+// the bytes that may still be allocated. Error: too few bytes are left.
 Status TakeMemory(const vm::TensorSignature& signature,
                   const std::vector<int64_t>& dims, int64_t& left) {
   constexpr int64_t kBytesOfString = 64;
@@ -93,8 +94,8 @@ Status BindShapes(const vm::Module& module,
                          BindNames(module, "input", names));
   for (size_t i = 0; i < shapes.size(); ++i) {
     const vm::TensorSignature& signature = module.inputs()[numbers[i]];
-    // The shape of a sequence only gives the rank of its elements, which the
-    // import has used already.
+    // --shape gives only the rank of a sequence's elements, which the import
+    // has used already. So the shape is not bound here.
     if (PartCount(module.inputs(), numbers[i]) > 1) continue;
     bool fits = signature.dims.size() == shapes[i].dims.size();
     for (size_t d = 0; fits && d < signature.dims.size(); ++d) {
@@ -112,13 +113,13 @@ Status BindShapes(const vm::Module& module,
   return OkStatus();
 }
 
-// Returns the path of a specification "[NAME=]@x.pb", split from the name. Such
-// a file may hold more than one tensor.
+// If the specification is "[NAME=]@x.pb", returns its path and its name;
+// otherwise nothing. Such a file may hold more than one tensor.
 std::optional<NamedPath> ProtoPath(const std::string& spec) {
   const StatusOr<NamedPath> path = ParsePathSpec(spec);
   if (!path.ok() || !path->path.ends_with(".pb")) return std::nullopt;
-  // A specification such as "x=2x3xf32=@x.pb" is a file of raw data, not a
-  // tensor proto.
+  // A specification such as "x=2x3xf32=@x.pb" names a file of raw elements, not
+  // a TensorProto, because it gives a type.
   if (path->name && (path->name->find('=') != std::string::npos ||
                      ParseTensorType(*path->name))) {
     return std::nullopt;
@@ -126,7 +127,8 @@ std::optional<NamedPath> ProtoPath(const std::string& spec) {
   return *path;
 }
 
-// "a, b and 3 more".
+// Returns the parts as a list that shows at most kMaxShown of them: "a, b and 3
+// more".
 std::string ListText(const std::vector<std::string>& parts) {
   constexpr size_t kMaxShown = 8;
   std::string text;
@@ -141,7 +143,8 @@ bool IsState(const vm::TensorSignature& signature) {
   return signature.logical_type == frontends::kStateType;
 }
 
-// An error if inputs are given, but not all.
+// Returns an error if some of the inputs are given and others are not. Inputs
+// that are state need not be given.
 Status CheckAllGiven(const vm::Module& module,
                      const std::vector<std::optional<vm::Tensor>>& given) {
   std::vector<std::string> missing;

@@ -26,13 +26,16 @@ namespace ember::tools {
 struct MissingInputs {
   // Declares --random-inputs. This object must outlive the parsing.
   void AddFlag(Flags& flags);
-  // Says on stderr which inputs are random, if some are.
+  // Prints a line to stderr that names the inputs that are random, if there are
+  // any.
   void Report(std::string_view tool, int64_t seed) const;
 
-  // False: if some inputs are given and some are not, those are an error. If
-  // none is given all are random, as in a first try of a model.
+  // False: it is an error if some inputs are given and others are not. If no
+  // input is given, all inputs are random, which suits a first try of a model.
   bool may_be_random = false;
-  std::vector<std::string> made;  // set by BindInputs: "image: 1x1x28x28xf32"
+  // Descriptions of the random inputs, such as "image: 1x1x28x28xf32"; set by
+  // BindInputs.
+  std::vector<std::string> made;
 };
 
 // Returns one tensor per input. An input that is not given is zeros if it is
@@ -45,13 +48,13 @@ StatusOr<std::vector<vm::Tensor>> BindInputs(
     const std::vector<NamedShape>& shapes, RandomTensors& random,
     const LimitFlags& limits = {}, MissingInputs* missing = nullptr);
 
-// Appends zeros for the inputs after the given ones that are the state before
-// the first run (frontends::kStateType).
+// Appends the inputs that are missing at the end of `inputs`. They must be
+// state of the model (frontends::kStateType), whose initial value is zeros.
 Status AddInitialState(const vm::Module& module,
                        std::vector<vm::Tensor>& inputs);
 
 struct NumberedTensor {
-  size_t number;  // number of the input or result
+  size_t number;  // Number of the input or result to which the tensor belongs.
   vm::Tensor tensor;
 };
 // Reads the tensors that specifications give, each with the number of the input
@@ -61,8 +64,9 @@ StatusOr<std::vector<NumberedTensor>> ReadTensors(
     const vm::Module& module, std::string_view what,
     const std::vector<std::string>& specs, RandomTensors& random);
 
-// Returns the number of an input or result for each name; nullopt is the next
-// one in order. `what` is "input" or "result", for errors.
+// Returns for each name the number of the input or result with this name.
+// nullopt means the next input or result in order. `what` is "input" or
+// "result", for errors.
 StatusOr<std::vector<size_t>> BindNames(
     const vm::Module& module, std::string_view what,
     const std::vector<std::optional<std::string>>& names);

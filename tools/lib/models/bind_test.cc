@@ -84,8 +84,8 @@ TEST_F(BindTest, MissingInputsAreAnErrorBesideGivenOnes) {
 TEST_F(BindTest, NamesAndOrder) {
   EXPECT_EQ(Types({"mask=2xi64=1", "2x4xf32=1"}, {}), "2x4xf32 2xi64");
   EXPECT_EQ(Types({"2x4xf32=1", "2xi64=1"}, {}), "2x4xf32 2xi64");
-  // The tensor has a wrong type: types are checked by the session, which knows
-  // what the program needs.
+  // BindInputs accepts a tensor of a wrong type: the session checks types,
+  // because it knows what the program needs.
   EXPECT_EQ(Types({"7xf64=1"}, {}), "7xf64 7xi64");
 }
 

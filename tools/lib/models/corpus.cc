@@ -22,7 +22,7 @@ bool Exists(const std::string& path) {
 }
 
 Tolerance ToleranceOf(const Json& item) {
-  // The tolerance is null for items without recorded results.
+  // The manifest has no tolerance for items without recorded results.
   const Json& tolerance = item.at("tolerance");
   if (!tolerance.is_object()) return {};
   return {.rtol = tolerance.value("rtol", 0.0),
@@ -39,14 +39,15 @@ std::string ModelFile(const std::string& folder) {
       if (Exists(path)) return path;
     }
   }
-  // In some formats the folder itself is the model.
+  // In some formats the model is the folder itself, not a file in it.
   if (std::string file = frontends::FileOfModel(folder); file != folder)
     return file;
   return folder + "/model of a known format";
 }
 
-// Returns the entry of a graph without a signature: the nodes that its data
-// sets give and ask for. All data sets name the same nodes.
+// Returns the entry of a TensorFlow graph without a signature: the names of the
+// nodes that its data sets use as inputs and outputs. All data sets of an item
+// name the same nodes.
 std::string EntryOf(const Json& item) {
   if (item.value("format", "") != "graphdef" || item.at("sets").empty())
     return "";
@@ -62,7 +63,8 @@ std::string EntryOf(const Json& item) {
   return entry;
 }
 
-// True if the data sets were recorded one after the other on one object.
+// True if the data sets were recorded as consecutive calls of one object that
+// keeps state.
 bool CarriesState(const Json& item) {
   for (const Json& set : item.at("sets")) {
     const std::string what = set.value("desc", "");

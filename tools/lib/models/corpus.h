@@ -23,8 +23,8 @@ struct CorpusOptions {
   // The folder with the files NAME.onnx of models whose weights were made from
   // a seed.
   std::string seeded;
-  // Reads only items whose paths begin with one of these texts, separated by
-  // commas. If it is empty, all items are read.
+  // A list of texts, separated by commas. Only items whose paths begin with one
+  // of the texts are read; if the list is empty, all items are read.
   std::string parts;
 };
 

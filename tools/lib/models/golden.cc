@@ -38,9 +38,9 @@ bool Exists(const std::string& path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-// Reads prefix + "0.pb" and so on, until there is no such file. A value that
-// the module takes as several tensors is one file. `left_out` holds numbers of
-// files that are not read.
+// Reads the files prefix + "0.pb", prefix + "1.pb" and so on, until a file does
+// not exist. If the module has several tensors for one value of the model, one
+// file holds all of them. Files whose numbers are in `left_out` are not read.
 StatusOr<std::vector<vm::Tensor>> ReadTensors(
     const std::string& prefix, std::span<const vm::TensorSignature> signatures,
     const std::set<size_t>& left_out) {
@@ -63,8 +63,8 @@ StatusOr<std::vector<vm::Tensor>> ReadTensors(
   }
 }
 
-// Reads a data set. `known` holds numbers of inputs whose values the module was
-// compiled for.
+// Reads a data set. `known` holds the numbers of inputs that the module was
+// compiled with as constants; their files are not read.
 StatusOr<DataSet> ReadDataSet(const std::string& folder,
                               const vm::Module& module,
                               const std::set<size_t>& known) {
@@ -112,7 +112,8 @@ class GoldenRunner {
   }
 
  private:
-  // Adds up the calls of the session that is about to be destroyed.
+  // Adds the calls of the current session to the result. It is called before
+  // the session is destroyed.
   void CountCalls() {
     if (session_ == nullptr) return;
     const Placement placement = PlacementOf(session_->Profile());
@@ -154,10 +155,11 @@ class GoldenRunner {
     return OkStatus();
   }
 
-  // Opens the model with the shapes of a data set. Input names are not known
-  // before a model is open; data sets are in the order of inputs, so the names
-  // come from the graph. with_values: integers and booleans without dims are
-  // given as values, too, as a model may branch on them.
+  // Compiles and opens the model with the shapes of a data set. Before a model
+  // is open, its input names are not known; so they come from the graph, whose
+  // inputs are in the order of the data set's files. If `with_values` is true,
+  // integers and booleans without dims become constants, because a model may
+  // branch on them.
   Status OpenPinned(const std::string& folder, bool with_values = false) {
     known_.clear();
     EMBER_ASSIGN_OR_RETURN(
@@ -189,8 +191,8 @@ class GoldenRunner {
     if (session_ == nullptr || pinned_) {
       Status status = pinned_ ? OpenPinned(folder, has_values_) : Open({});
       if (!status.ok() && !pinned_) {
-        // If pinning fails, too, the first error is the one to report: it says
-        // why shapes cannot stay open.
+        // If compiling with pinned shapes fails, too, the error of compiling
+        // with open shapes is reported: it says why shapes cannot stay open.
         const Status open_error = status;
         status = OpenPinned(folder);
         if (status.ok()) {
@@ -212,13 +214,14 @@ class GoldenRunner {
     std::vector<vm::Tensor> results;
     Status status = session_->Run(set.inputs, &results);
     if (!status.ok() && !pinned_) {
-      // Dims that the compiler took to be equal are not equal in this data set:
-      // one of them may be a 1 that broadcasts.
+      // The compiler assumed that some open dims are equal, and in this data
+      // set they are not: one of them may be a 1 that broadcasts. So the model
+      // is compiled for the shapes of this set.
       if (const Status again = OpenPinned(folder); again.ok()) {
         pinned_ = true;
         result_.note = "shapes pinned";
-        // The set is read again, because the pins decide which tensors a
-        // sequence consists of.
+        // The data set is read again, because the pinned shapes decide into how
+        // many tensors a sequence is split.
         EMBER_ASSIGN_OR_RETURN(set,
                                ReadDataSet(folder, session_->module(), known_));
         CarryState(set.inputs);
@@ -232,7 +235,8 @@ class GoldenRunner {
     return OkStatus();
   }
 
-  // Copies the state that the previous set left to the last inputs.
+  // If the case carries state, sets the last inputs to the state that is at the
+  // end of the previous set's results.
   void CarryState(std::vector<vm::Tensor>& inputs) const {
     if (!golden_.carries_state) return;
     size_t result = last_results_.size();
@@ -243,8 +247,8 @@ class GoldenRunner {
 
   void Check(const DataSet& set, const std::string& name,
              const std::vector<vm::Tensor>& results) {
-    // State that the model keeps is at the end of the results. It is not
-    // recorded.
+    // The last results may be state that the model keeps. The data sets do not
+    // record state, so it is not compared.
     size_t count = results.size();
     while (count > set.outputs.size() && IsState(session_->module(), count - 1))
       --count;
@@ -293,7 +297,8 @@ class GoldenRunner {
   const GoldenCase& golden_;
   GoldenOptions options_;
   bool pinned_ = false, has_values_ = false;
-  std::set<size_t> known_;  // numbers of inputs whose values were given
+  // Numbers of the inputs that were compiled as constants.
+  std::set<size_t> known_;
   std::vector<vm::Tensor> last_results_;
   Tier tier_;
   std::unique_ptr<vm::Session> session_;
@@ -306,7 +311,8 @@ class GoldenRunner {
 std::string GoldenResult::Serialize() const {
   std::ostringstream text;
   text.precision(9);
-  // A stream cannot read an infinity back.
+  // Infinite differences are written as 1e300, because a C++ stream cannot read
+  // an infinity back.
   text << passed << ' ' << std::min(max_absolute, 1e300) << ' '
        << std::min(max_relative, 1e300) << ' ' << milliseconds << ' ' << calls
        << ' ' << device_calls << ' ' << kernel_calls << ' ' << note;

@@ -28,25 +28,26 @@ struct GoldenCase {
   std::string model;
   std::vector<std::string> data_sets;
   Tolerance tolerance;
-  // name of the function to run; see LoadOptions::entry
+  // Name of the model's function to run (LoadOptions::entry).
   std::string entry = "";
-  // True: the sets are consecutive runs of one model that keeps state. False:
-  // each set starts with the model's initial state.
+  // True: the data sets are consecutive runs of one model that keeps state.
+  // False: each data set starts with the model's initial state.
   bool carries_state = false;
 };
 
 struct GoldenResult {
   bool passed = true;
-  // largest absolute difference over all outputs of all sets
+  // Largest absolute difference over all outputs of all data sets.
   double max_absolute = 0;
   double max_relative = 0;
   double milliseconds =
-      0;  // Median milliseconds of a few runs of the first set after a warm-up.
-  // Number of calls of dispatches in all runs, and how many of them a device
-  // that is not the host ran.
+      0;  // Median of a few runs of the first data set, after a warm-up.
+  // Number of calls of dispatches in all runs, and the number of these calls
+  // that ran on a device that is not the host.
   int64_t calls = 0, device_calls = 0;
   int64_t kernel_calls = 0;  // number of calls that ran compiled code
-  std::string note;  // the first difference, or how the model was compiled
+  // A text: the first difference, or how the model was compiled.
+  std::string note;
 
   // Writes the result as one line, for a pipe.
   std::string Serialize() const;
@@ -61,16 +62,20 @@ struct PreparedModule {
 struct GoldenOptions {
   int64_t threads = 1;
   std::string device = "cpu";
-  std::string tier = "auto";  // name of a tier, see tools/lib/models/tier.h
-  // flags for checks of kernels; a kernel that is wrong fails the case
+  std::string tier = "auto";  // Name of a tier as in tools/lib/models/tier.h.
+  // Flags for checks of kernels. The case fails if a check finds a wrong
+  // kernel.
   KernelCheckFlags checks;
-  // seconds for the timed runs, of which there are 3 to 200
+  // Largest number of seconds for the timed runs. There are at least 3 and at
+  // most 200 of them.
   double seconds = 1;
-  // Provider that is used in place of a tier, or null: it is asked for a kernel
-  // before each dispatch first runs.
+  // If not null, this provider makes the kernels, and `tier` is not used.
+  // Before a dispatch runs for the first time, the provider is asked for its
+  // kernel.
   std::shared_ptr<vm::KernelProvider> provider;
-  // Function that is used in place of a tier, or null. It returns the module
-  // that runs in place of a compiled model. Its errors are errors of the case.
+  // If not null, this function is called instead of opening a tier. It gets the
+  // compiled module and returns the module to run. If it returns an error, the
+  // case fails with the error.
   std::function<StatusOr<PreparedModule>(
       const std::shared_ptr<const vm::Module>&)>
       prepare;

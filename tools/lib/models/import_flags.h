@@ -31,7 +31,8 @@ void AddImportFlags(Flags& flags, ImportFlags* values);
 // expected and what was found.
 StatusOr<LoadOptions> LoadOptionsOf(const ImportFlags& flags);
 
-// Adds the values NAME=VALUE of `flag` ("--constant") to the constants.
+// Parses the values NAME=VALUE of `flag` (such as "--constant") and adds them
+// to the constants.
 Status AddConstants(std::string_view flag,
                     const std::vector<std::string>& values,
                     LoadOptions& options);

@@ -64,8 +64,8 @@ std::string FoundInstead(std::string_view contents, std::string_view path) {
   return DescribeContents(contents);
 }
 
-// Returns ", with weights.gguf, a …: …" if the folder has a file of a format
-// that is not read; otherwise "".
+// If the folder has a model file of a format that Ember does not read, returns
+// ", with weights.gguf, a …: …"; otherwise "".
 std::string OtherModelIn(const std::string& folder) {
   constexpr size_t kMaxFiles = 100;
   std::set<std::string> names;
@@ -138,7 +138,8 @@ StatusOr<const frontends::Format*> FormatOfFile(const std::string& path) {
                               "), found a compiled module");
 }
 
-// Makes an error begin with the file as the user named it, once.
+// Makes an error begin with the path as the user gave it, unless it does so
+// already.
 Status Named(const std::string& path, const Status& status) {
   if (status.ok()) return status;
   std::string_view message = status.message();
@@ -153,8 +154,9 @@ Status Named(const std::string& path, const Status& status) {
   return Status(status.code(), path + ": " + std::string(message));
 }
 
-// Makes an input a constant. The dims of the value are pins: the model may
-// declare symbols instead, which have the same extents elsewhere.
+// Makes an input a constant. The extents of the value also pin the input's
+// dims: if the model declares symbols for them, the symbols have these extents
+// in other inputs, too.
 Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
   const std::string name = value.name.value_or("");
   const vm::Tensor& tensor = value.tensor;
@@ -175,8 +177,9 @@ Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
   return OkStatus();
 }
 
-// Returns the input that takes the value: the one that it names, or else the
-// next in order that no value has taken, or null.
+// Returns the input to which the value of --input belongs: the input that the
+// value names, or else the first input that no value has taken yet. Returns
+// null if there is none.
 const frontends::InputInfo* InputOf(
     const NamedTensor& value, const std::vector<frontends::InputInfo>& inputs,
     const std::set<std::string>& taken) {
@@ -187,8 +190,8 @@ const frontends::InputInfo* InputOf(
   return at == inputs.end() ? nullptr : &*at;
 }
 
-// Returns the values of --input. A value that cannot be read is left out: the
-// error is reported when it is bound.
+// Returns the values that --input gives. A value that cannot be read is left
+// out here; its error is reported later, when values are bound to inputs.
 std::vector<NamedTensor> ReadValues(const std::vector<std::string>& specs) {
   RandomTensors random(0);
   std::vector<NamedTensor> values;
@@ -199,7 +202,8 @@ std::vector<NamedTensor> ReadValues(const std::vector<std::string>& specs) {
   return values;
 }
 
-// Pins the dims of the inputs `open` to those of their values.
+// For each input whose name is in `open` and that has a value, pins the dims to
+// the extents of the value.
 void PinToValues(const std::vector<frontends::InputInfo>& inputs,
                  const std::set<std::string>& open,
                  const std::vector<NamedTensor>& values,
@@ -215,8 +219,9 @@ void PinToValues(const std::vector<frontends::InputInfo>& inputs,
   }
 }
 
-// True if the import needs the value of the input: the model does not give its
-// rank or type, can run without it, or has a value that this one replaces.
+// True if the import must know the value of --input for this input: the model
+// does not give the input's rank or type, the model can run without the input,
+// or the model has a default value that the user replaces.
 bool NeedsValue(const frontends::InputInfo& input,
                 const std::vector<std::string>& specs) {
   const auto names_it = [&](const std::string& spec) {
@@ -226,7 +231,7 @@ bool NeedsValue(const frontends::InputInfo& input,
          (input.has_value && std::ranges::any_of(specs, names_it));
 }
 
-// Takes from the values of --input the dims and types that the model does not
+// Completes `import` with the dims and types that only the values of --input
 // give. Returns the model's inputs.
 StatusOr<std::vector<frontends::InputInfo>> TakeFromValues(
     const std::string& path, const frontends::Format& format,
@@ -238,8 +243,8 @@ StatusOr<std::vector<frontends::InputInfo>> TakeFromValues(
       }))
     return inputs;
   const std::vector<NamedTensor> values = ReadValues(specs);
-  // The number of items of a list among the inputs follows from the names of
-  // the given values.
+  // If an input is a list of tensors, the names of the given values decide how
+  // many items it has.
   frontends::ImportOptions named = import;
   for (const NamedTensor& value : values) {
     if (!value.name) continue;
@@ -261,7 +266,8 @@ StatusOr<std::vector<frontends::InputInfo>> TakeFromValues(
   return inputs;
 }
 
-// Checks that the types that --shape gives are those of the graph's inputs.
+// Checks that the element types that --shape gives equal the types of the
+// graph's inputs.
 Status CheckTypes(const graph::Graph& graph,
                   const std::vector<NamedShape>& shapes) {
   for (const NamedShape& shape : shapes) {
@@ -278,8 +284,8 @@ Status CheckTypes(const graph::Graph& graph,
   return OkStatus();
 }
 
-// Returns the inputs that have dims which the import assumed not to be 1,
-// because ranks depend on that.
+// Returns the names of inputs with an open dim that the import assumed not to
+// be 1, because the rank of a value depends on that.
 std::set<std::string> InputsOfRanks(const graph::Graph& graph) {
   std::set<std::string> symbols, inputs;
   for (const graph::Dim& dim : graph::DimsTakenNotUnit(graph))
@@ -293,8 +299,8 @@ std::set<std::string> InputsOfRanks(const graph::Graph& graph) {
   return inputs;
 }
 
-// Refuses options for models that are compiled here: a module is one function
-// that has been compiled already.
+// Returns an error if an option is given that applies only to importing a
+// model. A module is one function that has already been compiled.
 Status CheckOptionsOfModule(const std::string& path,
                             const LoadOptions& options) {
   const std::string_view flag = !options.entry.empty()    ? "--entry"
@@ -313,8 +319,8 @@ ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
   if (const frontends::Format* format = frontends::FindFormat(contents))
     return {.format = format};
   if (frontends::FindOtherFormat(contents, path) != nullptr) return {};
-  // The first bytes may be damaged. The reader of the kind that the name
-  // suggests then says what is wrong.
+  // If the contents are of no known kind, their first bytes may be damaged. The
+  // reader of the format that the file's name suggests then reports the error.
   if (!DescribeContents(contents).starts_with("something else")) return {};
   return {.is_module = path.ends_with(".vmfb"),
           .format = frontends::FindFormatByName(path)};
@@ -362,8 +368,8 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
   }
   StatusOr<graph::Graph> graph = format->import(ModelPath(path), import);
   if (graph.ok() && !inputs.empty()) {
-    // Ranks depend on some dims. Imports the model again with the dims of this
-    // run.
+    // If ranks depend on open dims, the model is imported again with the dims
+    // of this run's inputs.
     const std::set<std::string> deciding = InputsOfRanks(*graph);
     if (!deciding.empty()) {
       PinToValues(inputs, deciding, ReadValues(options.inputs), import);

@@ -30,24 +30,27 @@ struct ModelFileKind {
   const frontends::Format* format = nullptr;
 };
 
-// Returns the kind of a file, by its contents. The path only decides for files
-// whose contents fit any kind.
+// Returns the kind of a file, recognised by its contents. The path decides only
+// if the contents could be of several kinds.
 ModelFileKind SniffModelFile(std::string_view contents, std::string_view path);
 // Describes contents for error messages: "an ELF program", "a ZIP archive
 // (PyTorch, Keras?)".
 std::string DescribeContents(std::string_view contents);
 
 struct LoadOptions {
-  // The fields of this struct are for models that are compiled here.
-  std::vector<NamedShape> shapes;   // pins dims of inputs
-  std::vector<NamedTensor> values;  // inputs that become constants, by name
+  // The fields of this struct apply only if a model is compiled; a module
+  // ignores or refuses them.
+  std::vector<NamedShape> shapes;  // Shapes to which dims of inputs are pinned.
+  // Values of inputs that become constants, with the inputs' names.
+  std::vector<NamedTensor> values;
   // The values of --input (tools/lib/tensors/spec.h). If the model does not
-  // give the rank or the element type of an input, those of its value are used.
-  // An optional input exists if it has a value.
+  // give the rank or the element type of an input, the rank or type of its
+  // value is used. An optional input exists only if it has a value.
   std::vector<std::string> inputs;
   std::string entry;           // frontends::ImportOptions::entry
   bool separate_dims = false;  // frontends::ImportOptions::separate_dims
-  // `compile.progress` reports the import, too.
+  // Options of the compiler. `compile.progress` also receives the events of the
+  // import.
   compiler::CompileOptions compile;
 };
 
@@ -61,7 +64,8 @@ StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
 
 struct LoadedModel {
   std::shared_ptr<const vm::Module> module;
-  double load_ms = 0;  // milliseconds of loading, compiling included
+  // Milliseconds that loading took, including the compilation of a model.
+  double load_ms = 0;
   bool compiled_here = false;
 };
 
@@ -71,8 +75,8 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
 // Imports and compiles a model. Error: the file is a module.
 StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
                                             const LoadOptions& options);
-// Loads or compiles a model as LoadModel does, for tools that print or change
-// parts of a module instead of running it.
+// Loads a module or compiles a model, and returns the module's definition. It
+// is for tools that print or change parts of a module instead of running it.
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
                                               const LoadOptions& options);
 

@@ -15,8 +15,8 @@
 namespace ember::tools {
 namespace {
 
-// A file that is removed when the object is destroyed; a mapping of the file
-// stays valid.
+// Owns a temporary file and removes it when the object is destroyed. A mapping
+// of the file stays valid.
 class TemporaryFile {
  public:
   TemporaryFile()
@@ -32,10 +32,12 @@ class TemporaryFile {
   std::string path_;
 };
 
-// The result that is expected when the file is loaded on this machine.
+// The outcome that loading the file on this machine must have.
 struct Expected {
-  std::set<std::string> refused;  // targets that this machine does not support
-  size_t kernels = 0;             // number of kernels for the other targets
+  // Targets that must be refused, because this machine does not support them.
+  std::set<std::string> refused;
+  // Number of kernels for all other targets, which must be installed.
+  size_t kernels = 0;
 };
 
 bool IsExpected(const std::string& refused_line, const Expected& expected) {

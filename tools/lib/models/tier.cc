@@ -24,7 +24,7 @@
 namespace ember::tools {
 namespace {
 
-Tier* kept_tier = nullptr;  // the tier of the process; never deleted
+Tier* kept_tier = nullptr;  // The one tier of the process. It is never deleted.
 
 // Returns "name (1.25x)" with the ratio of the kernel's time to tier 0's.
 std::string NameAndRatio(const std::string& name, const vm::SlowKernel& slow) {
@@ -41,7 +41,7 @@ std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
   constexpr size_t kMaxNames = 12;
   const std::string slower(
       jit::Decline(jit::DeclineReason::kSlower, "").message());
-  // dispatches of each reason
+  // For each reason, the names of the dispatches that were declined for it.
   std::map<std::string, std::set<std::string>> dispatches;
   for (const vm::DispatchSite& site : module.sites()) {
     const std::string& name =
@@ -69,7 +69,8 @@ std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
   return text;
 }
 
-// Returns the table of kernels of a shared object. The object stays loaded.
+// Loads a shared object and returns its table of kernels. The object stays
+// loaded.
 StatusOr<const void*> LoadTable(const std::string& file,
                                 const vm::Module& module) {
   // A path with a slash keeps dlopen from searching the system's folders.
@@ -163,7 +164,8 @@ Status OpenJit(const TierOptions& options, const hal::Device& device,
       ChecksKernels(options.checks, options.tier))
     tier.oracle = NewOracle(options.checks.folder);
   plan.policy.checks_kernels = tier.oracle != nullptr;
-  // A wrapper takes time that is not the kernel's.
+  // The time of a wrapped kernel includes time of the wrapper, so wrapped
+  // kernels are not dropped for being slower than tier 0.
   if (plan.in_background)
     plan.policy.keeps_slow_kernels = options.wrapper != nullptr;
   StatusOr<std::shared_ptr<jit::Jit>> loaded =
@@ -219,8 +221,8 @@ Status UseNativeKernels(const TierOptions& options,
   tier.native = report->Text();
   for (const std::string& line : problems)
     std::fprintf(stderr, "%s\n", line.c_str());
-  // Kernels for other machines are mentioned only if there are none for this
-  // one.
+  // Kernels for other machines are mentioned only if no kernel is for this
+  // machine.
   if (report->kernels > 0) return OkStatus();
   std::fprintf(stderr, "%s\n", tier.native.c_str());
   for (const std::string& line : report->refused)

@@ -49,9 +49,12 @@ void AddRoundingFlags(Flags& flags, RoundingFlags* values);
 void AddTf32Flag(Flags& flags, bool* value);
 
 struct Tier {
-  std::shared_ptr<vm::Tiering> tiering;  // null for "0" without native kernels
-  std::shared_ptr<jit::Jit> jit;         // the JIT; null for "0"
-  std::shared_ptr<jit::Oracle> oracle;   // null where kernels are not checked
+  // Provides kernels to sessions; null for tier "0" without native kernels.
+  std::shared_ptr<vm::Tiering> tiering;
+  // The JIT that compiles kernels; null for tier "0".
+  std::shared_ptr<jit::Jit> jit;
+  // Checks the first calls of kernels; null if kernels are not checked.
+  std::shared_ptr<jit::Oracle> oracle;
   // one line that says which native kernels run; empty if none do
   std::string native;
 };
@@ -61,10 +64,13 @@ struct Tier {
 void AddJitFlag(Flags& flags, std::string* value);
 // The values of the flags about native kernels.
 struct NativeFlags {
-  bool is_allowed = false;  // true: any module's kernels may run
-  // file of the key that must have signed the kernels; or empty
+  // True: native kernels of any module may run, without a signature.
+  bool is_allowed = false;
+  // File of the public key with which native kernels must have been signed;
+  // empty if there is none.
   std::string key;
-  std::string library;  // shared object with kernels; or empty
+  // Path of a shared object with kernels; empty if there is none.
+  std::string library;
 };
 // Declares --allow-native, --key and --native-library. `values` must outlive
 // the parsing.
@@ -75,25 +81,27 @@ struct TierOptions {
   std::string jit = "auto";     // AddJitFlag
   std::string dump_folder;      // JitOptions::dump_folder
   std::string schedule_folder;  // JitOptions::schedule_folder
-  // The folder may have schedules of other modules, too.
+  // True: the schedule folder may have schedules for dispatches of other
+  // modules, too.
   bool has_schedules_of_others = false;
-  // No folder: kernels are kept for the process only. One that cannot be used
-  // is reported on stderr.
+  // The kernel cache on disk. Without a folder, kernels are kept for this
+  // process only. A folder that cannot be used is reported on stderr.
   jit::CacheOptions cache;
-  // JitOptions::wrapper. With one "auto" uses slow kernels, too, and no kernel
-  // is checked but by the wrapper.
+  // The wrapper that is passed as JitOptions::wrapper, or null. With a wrapper,
+  // tier "auto" also uses kernels that are slower than tier 0, and no kernel is
+  // checked except by the wrapper itself.
   std::shared_ptr<jit::KernelWrapper> wrapper;
   RoundingFlags rounding;
-  // Checks of the first call of each kernel. Kernels of devices that are not
-  // the host are not checked.
+  // Flags for checks of the first calls of each kernel. Kernels of devices that
+  // are not the host are not checked.
   KernelCheckFlags checks;
   NativeFlags native;
-  // The module's file, as the user typed it; overlays are in its folder. If it
-  // is empty, no native kernels are used.
+  // Path of the module's file, as the user typed it. Overlays are looked for in
+  // its folder. If the path is empty, no native kernels are used.
   std::string model;
 };
 
-// Returns an error that does not depend on the module: an unknown tier,
+// Checks the options that do not depend on the module. Errors: an unknown tier,
 // --allow-native together with --key, a key that cannot be read, a schedule
 // folder at tier 0.
 Status CheckTierOptions(const TierOptions& options);
@@ -111,7 +119,8 @@ Status CheckTierOptions(const TierOptions& options);
 StatusOr<Tier> OpenTier(const TierOptions& options,
                         const std::shared_ptr<hal::Device>& device,
                         const std::shared_ptr<const vm::Module>& module);
-// After a run: an error if a schedule of the folder was not used.
+// Returns an error if a schedule of the schedule folder was not used. Call it
+// after a run.
 Status CheckSchedulesUsed(const Tier& tier);
 // Keeps the one tier of a process until the process ends. EndProcess, the last
 // call of main, does not wait for kernels that are being compiled. (A thread

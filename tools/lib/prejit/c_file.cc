@@ -51,7 +51,8 @@ std::string NumberText(uint64_t number) {
   return text;
 }
 
-// Writes at least one number, as C has no empty arrays.
+// Returns the C declaration of a constant array with these bytes. It has at
+// least one element, because C has no empty arrays.
 std::string ArrayText(std::string_view name, std::span<const uint8_t> bytes) {
   constexpr size_t kPerLine = 6;
   std::string text =

@@ -13,19 +13,20 @@
 
 namespace ember::tools {
 
-// A kernel is slower if it takes more than kMaxRatio times as long as tier 0 in
-// each of kLaps laps. Other programs on the machine explain smaller
-// differences.
+// A kernel counts as slower than tier 0 if it takes more than kMaxRatio times
+// as long in each of kLaps laps (comparisons, race.h). Smaller differences may
+// be caused by other programs on the machine.
 inline constexpr double kMaxRatio = 1.1;
 inline constexpr int kLaps = 3;
-// If tier 0 takes less than this for a dispatch, the dispatch costs a model
-// little with either tier.
+// If tier 0 takes less than this number of nanoseconds for a dispatch, kernel
+// and tier 0 are not compared: the dispatch costs a model little in either
+// case.
 inline constexpr double kLeastNs = 20'000;
 
-// Returns the lap with the median ratio if the kernel is slower. Returns
-// nothing if it is not, or if that cannot be measured: the dispatch takes
-// little time, its parameters are open, or it fails with random operands. Uses
-// the request's constants.
+// Returns the lap with the median ratio if the kernel is slower than tier 0.
+// Returns nothing if the kernel is not slower, or if the times cannot be
+// compared: the dispatch takes little time, its parameters are not known, or it
+// fails with random operands. Uses the request's constants.
 std::optional<Lap> LapLost(const vm::KernelRequest& request,
                            const vm::Kernel& kernel, const Clock& clock);
 

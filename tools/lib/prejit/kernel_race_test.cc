@@ -1,5 +1,5 @@
-// Tests which kernels lose. A fake clock moves when it is read and when the
-// kernel runs.
+// Tests LapLost, which decides if a kernel is slower than tier 0. A fake clock
+// advances when it is read and when the kernel runs.
 #include "tools/lib/prejit/kernel_race.h"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 namespace ember::tools {
 namespace {
 
-// The time by which each reading moves the clock, so that each measurement
-// takes at least as long.
+// Nanoseconds by which each reading advances the fake clock, so that each
+// measurement takes at least so long.
 constexpr int64_t kReadingNs = 60'000;
 
 class RaceOfKernels : public testing::Test {

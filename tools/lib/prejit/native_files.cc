@@ -22,13 +22,14 @@
 namespace ember::tools {
 namespace {
 
-// A kind of processor: its name in target texts, and what the files of each
-// platform say about it. A triple is null if the platform has no such
-// processor.
+// A kind of processor: its name in target texts, and the values by which the
+// files of each platform name the processor. A triple is null if the platform
+// has no such processor.
 struct Processor {
   std::string_view name;
   vm::ElfMachine machine;
-  const char* triples[4];  // indexed by the number of the platform
+  // The triple for each platform, in the order of kPlatforms.
+  const char* triples[4];
 };
 constexpr const char* kPlatforms[] = {"elf", "ios", "ios-simulator", "macos"};
 constexpr Processor kProcessors[] = {
@@ -146,7 +147,8 @@ std::string SymbolIn(const std::string& path, const LibraryOptions& options) {
   return SymbolOf(path, options.kind == LibraryKind::kC ? ".c" : ".o");
 }
 
-// The facts about a processor that an object file states.
+// The processor that an object file names: its ELF machine, or its triple for
+// other file formats.
 struct ObjectKind {
   vm::ElfMachine machine = vm::ElfMachine::kX86_64;
   const char* triple = nullptr;

@@ -20,9 +20,9 @@
 namespace ember::tools {
 
 enum class LibraryKind {
-  kShared,  // a shared object, for dlopen or a linker
-  kStatic,  // an object file and its C header
-  kC,       // a C file and its header
+  kShared,  // A shared object that a program loads with dlopen or links.
+  kStatic,  // An object file, with a C header that declares its table.
+  kC,       // A C source file, with a C header that declares its table.
 };
 
 struct LibraryOptions {
@@ -30,23 +30,26 @@ struct LibraryOptions {
   // The platform whose files are written: one of PlatformNames. Platforms other
   // than "elf" require kStatic.
   std::string platform = "elf";
-  // Name of the table's symbol. Empty: "ember_kernels" in shared objects, and
-  // "ember_kernels_" with the file's name in other files, as a program may link
-  // several of these.
+  // Name of the table's symbol. If it is empty, the name is "ember_kernels" in
+  // shared objects. In other files it is "ember_kernels_" with the file's name,
+  // because a program may link several of these files.
   std::string symbol;
 };
 
 // Returns the names of platforms: "elf", "ios", "ios-simulator", "macos".
 std::vector<std::string> PlatformNames();
 
-// Checks what WriteNativeLibrary will be asked for, before kernels are made.
-// Errors: targets of several kinds of processor, a platform that has no such
-// processor, a symbol that C does not take. targets: base/target_text.h.
+// Checks the targets and options before kernels are made, so that
+// WriteNativeLibrary will not refuse them afterwards. Errors: targets of
+// several kinds of processor; a platform that does not exist for the processor;
+// a symbol that is no C identifier. `targets` have the form of
+// base/target_text.h.
 Status CheckNativeLibrary(std::span<const std::string_view> targets,
                           const LibraryOptions& options);
 
-// Prints what it wrote. Errors: those of CheckNativeLibrary; no kernels at all.
-// kC: of one section, which is of target c11.
+// Writes the library and prints the names of the files. Errors: those of
+// CheckNativeLibrary; there are no kernels at all. For kC there must be exactly
+// one section, of target c11.
 Status WriteNativeLibrary(const vm::ModuleDefinition& module,
                           const std::vector<Prejitted>& sections,
                           const LibraryOptions& options,

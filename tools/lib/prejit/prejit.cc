@@ -24,8 +24,8 @@ namespace {
 
 constexpr int kTier = 2;
 
-// True if kernels were made for a site with the same dispatch and constants, in
-// whichever program.
+// True if kernels have already been made for a site with the same dispatch and
+// the same constants, in this or another program of the module.
 bool IsMade(
     const std::vector<std::pair<uint32_t, const vm::DispatchSite*>>& made,
     const vm::DispatchSite& site) {
@@ -56,8 +56,9 @@ class Prejitter {
       return compiler.status().WithContext("target " + target_.name);
     compiler_ = *std::move(compiler);
     if (options_.packed_weights != PackedWeights::kNone) {
-      // Packing runs code of this machine, which needs a back end for this
-      // machine. Without one, weights are packed when the kernels are loaded.
+      // Packing weights runs generated code on this machine, so it needs a
+      // compiler for this machine. Without one, weights are packed later, when
+      // the kernels are loaded.
       auto packer = jit::llvm_ir::NewLlvmCompiler();
       if (packer.ok()) packer_ = *std::move(packer);
     }
@@ -79,8 +80,9 @@ class Prejitter {
   }
 
  private:
-  // Moves the C text of a kernel out of its image, for a C compiler. Equal
-  // kernels have functions of the same name, which are taken once.
+  // Moves the C text of a kernel's functions from its image to the text that a
+  // C compiler will compile. Equal kernels have functions of the same name;
+  // each function is taken once.
   void TakeFunctions(vm::KernelCode& code) {
     if (code.format != vm::KernelFormat::kCSource) return;
     bool is_new = false;
@@ -98,7 +100,8 @@ class Prejitter {
     code.owner = nullptr;
   }
 
-  // Makes kernels for all shapes and for the shapes of the profile.
+  // Makes a kernel for all shapes and, if there is a profile, one for each
+  // shape in the profile.
   void MakeKernels(const vm::DispatchSite& site, vm::KernelRequest request) {
     request.target = target_.target;
     request.tier = kTier;
@@ -117,14 +120,16 @@ class Prejitter {
     }
   }
 
-  // Returns the times of tier 0 and the kernel if the kernel takes longer.
+  // Measures the kernel and tier 0 on this machine. Returns the times if the
+  // kernel takes longer; returns nothing if it does not, or if this machine
+  // cannot run the target.
   std::optional<Lap> LostBy(const vm::KernelRequest& request) {
     const bool runs_here = hal::MissingFeatures(target_.target).empty();
     if (!options_.drops_slow || !runs_here ||
         request.parameters.size() != request.dispatch->parameters.size()) {
       return std::nullopt;
     }
-    // Loads the same code in this process.
+    // Builds the kernel once more, to run it in this process.
     const auto kernel = jit::BuildKernel(request, *compiler_, nullptr);
     if (!kernel.ok() || (*kernel)->host() == nullptr) return std::nullopt;
     return LapLost(request, **kernel, options_.clock);
@@ -152,8 +157,9 @@ class Prejitter {
     }
     row.code_bytes = static_cast<int64_t>(image->code.bytes.size());
     const int64_t packed_bytes = BytesOf(packed.buffers);
-    // Largest factor by which packed weights may be larger: reading more bytes
-    // from a disk takes longer than packing the weights.
+    // Packed weights are stored only if they are at most this factor larger
+    // than the original weights. Otherwise reading them from a disk would take
+    // longer than packing the original weights.
     constexpr int64_t kMaxGrowth = 2;
     if (options_.packed_weights == PackedWeights::kAuto &&
         packed_bytes > kMaxGrowth * BytesOf(request.constant_data)) {
@@ -170,7 +176,7 @@ class Prejitter {
   const jit::CompileTarget& target_;
   const PrejitOptions& options_;
   std::unique_ptr<jit::ObjectCompiler> compiler_;
-  // compiler that packs weights; null: no weights are packed
+  // The compiler that packs weights; null if no weights are packed.
   std::unique_ptr<jit::Compiler> packer_;
   std::vector<vm::NativeKernel> kernels_;
   std::set<std::string> function_names_;

@@ -40,19 +40,20 @@ struct PrejitOptions {
   // True: kernels round as the interpreter does, except for the order of sums.
   bool is_exact = false;
   PackedWeights packed_weights = PackedWeights::kAuto;
-  // The dispatches that were hot in a profile (HotPart). Only they get kernels:
-  // one for all shapes, and one for each shape of the profile. Null: every
-  // dispatch gets a kernel for all shapes. Used during the call.
+  // The hot dispatches of a profile (HotPart). Only these dispatches get
+  // kernels: one for all shapes, and one for each shape of the profile. Null:
+  // every dispatch gets a kernel for all shapes. The pointer is used only
+  // during the call of Prejit.
   const std::vector<vm::DispatchProfile>* profile = nullptr;
-  // Kernels that take longer than tier 0 are left out
-  // (tools/lib/prejit/kernel_race.h). That is only measured if this machine
-  // runs code for the target and the shape is known.
+  // True: kernels that take longer than tier 0 are left out
+  // (tools/lib/prejit/kernel_race.h). Times can be measured only if this
+  // machine runs code for the target and the shape is known.
   bool drops_slow = true;
   Clock clock = ThreadClock();
 };
 
-// Describes a kernel, or a dispatch without one, for the constants of one or
-// more sites.
+// Describes one kernel of a dispatch, or the reason why there is none. Sites
+// with the same dispatch and the same constants share a row.
 struct PrejitRow {
   std::string dispatch;
   // Values of the parameters that the kernel is for; empty: all shapes.
@@ -64,7 +65,8 @@ struct PrejitRow {
 };
 
 struct Prejitted {
-  std::string target;  // features that the code needs (base/target_text.h)
+  // Text of the processor features that the code needs (base/target_text.h).
+  std::string target;
   vm::NativeBytes bytes;
   // C text of the functions that the kernels name (jit/c/source.h), and the
   // functions' names. Only for target c11, whose `bytes` have no code.
@@ -72,7 +74,9 @@ struct Prejitted {
   std::vector<std::string> function_names;
   std::vector<PrejitRow> rows;
   size_t kernels = 0;
-  size_t cold = 0;  // number of dispatches that the profile left out
+  // number of dispatches without kernels because the profile does not list them
+  // as hot
+  size_t cold = 0;
   double ms = 0;
 };
 

@@ -20,8 +20,8 @@ double TimeOfCalls(const std::function<void()>& work, int64_t calls,
   return static_cast<double>(clock() - start) / static_cast<double>(calls);
 }
 
-// Returns the number of calls that together take at least `least_ns`. Makes one
-// more call first, which fills the caches.
+// Returns the number of calls that together take at least `least_ns`
+// nanoseconds. One call is made before that is measured, to fill the caches.
 int64_t CallsFor(const std::function<void()>& work, int64_t least_ns,
                  const Clock& clock) {
   work();

@@ -18,16 +18,16 @@
 
 namespace ember::tools {
 
-// Returns the time in nanoseconds since some fixed moment.
+// A function that returns the time in nanoseconds since some fixed moment.
 using Clock = std::function<int64_t()>;
 // Returns a clock of the processor time that the calling thread has used.
 Clock ThreadClock();
 
 struct LapOptions {
-  // Smallest time of a measurement. Calls are repeated until it is reached.
+  // A measurement repeats calls until this number of nanoseconds has passed.
   int64_t least_ns = 50'000;
-  // Largest time of both sides together. Each side is measured three times even
-  // if that takes longer.
+  // Number of nanoseconds after which no further measurement of a lap begins,
+  // for both sides together. Each side is measured at least three times.
   int64_t most_ns = 200'000'000;
   // Largest number of measurements of each side.
   int measurements = 25;
@@ -49,8 +49,8 @@ Lap RunLap(const std::function<void()>& first,
 double TimeOf(const std::function<void()>& work, int64_t least_ns,
               const Clock& clock);
 
-// True if the second side took more than `most_ratio` times as long in each
-// lap.
+// True if the second side took more than `most_ratio` times as long as the
+// first one in each lap.
 bool IsFinding(std::span<const Lap> laps, double most_ratio);
 
 // Returns the lap with the median ratio. There must be at least one lap.

@@ -34,7 +34,8 @@ TEST(RaceTest, ShortCallsAreRepeated) {
 
 TEST(RaceTest, CallsThatWereDisturbedDoNotCount) {
   FakeTime time;
-  // The first two calls of the second side, and some later ones, take longer.
+  // Disturbed calls do not count: the first two calls of the second side, and
+  // some later ones, take longer than the others.
   const Lap lap = RunLap(
       time.Work({60'000}),
       time.Work({900'000, 900'000, 500'000, 61'000, 700'000, 60'000, 60'000}),
@@ -54,7 +55,8 @@ TEST(RaceTest, LongCallsAreMeasuredThreeTimes) {
       },
       time.Work({1'000'000}), {}, time.clock());
   EXPECT_EQ(lap.first_ns, 300'000'000);
-  // One call fills the caches, and one finds the number of calls.
+  // In addition to the measurements, one call fills the caches and one finds
+  // the number of calls per measurement.
   EXPECT_EQ(calls, 2 + 3);
 }
 

@@ -25,7 +25,7 @@ Status Start() {
   return InternalError("libsodium: expected it to start, found it does not");
 }
 
-// Writes a new file with these permissions. An existing file is an error.
+// Writes a new file with these permissions. Error: the file exists.
 Status WriteNew(const std::string& path, mode_t mode, const std::string& text) {
   const int file =
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -44,8 +44,8 @@ std::span<const uint8_t> BytesOf(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// Returns the file with room for a signature at its end, and its header
-// updated.
+// Returns the file's bytes with space for a signature appended, and with a
+// header that counts the space.
 StatusOr<std::string> MakeRoom(std::string file) {
   EMBER_ASSIGN_OR_RETURN(vm::ContainerHeader header,
                          vm::ReadContainerHeader(BytesOf(file), true));

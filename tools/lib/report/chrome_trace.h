@@ -19,7 +19,7 @@ struct ChromeTraceEvent {
   int64_t end_ns = 0;
   uint64_t thread = 0;
   std::vector<std::pair<std::string, std::string>>
-      details;  // text that is shown when the event is selected
+      details;  // Text that the viewer shows when the event is selected.
 };
 
 // Returns the text of the trace file. Times are relative to the first event.

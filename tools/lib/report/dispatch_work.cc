@@ -53,7 +53,8 @@ class StageWork {
     return count;
   }
 
-  // Adds the elements that loads read and stores write, by buffer.
+  // Adds to `elements`, by buffer, the numbers of elements that loads read and
+  // stores write.
   void AddAccesses(std::vector<double>& elements) const {
     for (Register reg = stage_.begin; reg < stage_.end; ++reg) {
       const Instruction& load = dispatch_.instructions[reg];
@@ -94,7 +95,8 @@ class StageWork {
     for (size_t i = 0; i < extents_.size(); ++i) {
       if ((axes >> i & 1) != 0) points *= static_cast<double>(extents_[i]);
     }
-    // An empty reduction computes nothing, whatever axes its body depends on.
+    // A stage with a reduction over 0 elements does no work, also in
+    // instructions that do not depend on the reduction's axis.
     const bool is_empty = std::ranges::find(extents_, 0) != extents_.end();
     return is_empty ? 0 : points;
   }
@@ -106,8 +108,9 @@ class StageWork {
     return points;
   }
 
-  // Counts the operations for the value and for its operands. Not counted are
-  // values that were counted before, and the indices of loads.
+  // Counts the operations that compute the value, including those of its
+  // operands. Values that were counted before and index computations of loads
+  // are not counted.
   double Visit(Register root) {
     double count = 0;
     std::vector<Register> stack = {root};
@@ -132,7 +135,7 @@ class StageWork {
   const tensor::Stage& stage_;
   std::vector<int64_t> extents_;
   AxisSet all_ = 0;
-  // axes that each register of the stage depends on
+  // For each register of the stage, the axes on which its value depends.
   std::vector<AxisSet> sets_;
   std::vector<bool> visited_ = std::vector<bool>(stage_.end - stage_.begin);
 };

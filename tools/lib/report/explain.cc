@@ -41,7 +41,8 @@ std::string TierText(const vm::SiteProfile& site, const vm::Tiering* tiering,
 }  // namespace
 
 std::string ReasonName(const std::string& reason) {
-  // The component that declined may have put words before the reason's name.
+  // The reason's text may begin with words of the component that declined,
+  // before the reason's name.
   for (const std::string_view name : {
 #define EMBER_ROW(name, text, doc) std::string_view(text),
            EMBER_FOR_EACH_DECLINE_REASON(EMBER_ROW)

@@ -67,8 +67,8 @@ std::string XmlText(const std::string& text) {
 // --- layout
 // --------------------------------------------------------------------------------------
 
-// Returns the mean position of a node's neighbours in the other row, or `own`
-// if it has none there.
+// Returns the mean position of the node's neighbours in the given row, or
+// `own`, the node's own position, if it has no neighbours there.
 double Barycenter(size_t node, double own,
                   const std::vector<std::vector<size_t>>& neighbours,
                   const std::vector<double>& position) {
@@ -210,7 +210,8 @@ std::string PrintDot(const ModuleGraph& graph) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     std::string label;
     for (const std::string& line : Label(graph.nodes[i])) {
-      // \n is dot's own escape: it must not be escaped again.
+      // The text contains dot's own escape "\n" for a line break, which must
+      // not be escaped again.
       const std::string quoted = DotString(line);
       label +=
           (label.empty() ? "" : "\\n") + quoted.substr(1, quoted.size() - 2);

@@ -18,8 +18,9 @@ std::string PrintSvg(const ModuleGraph& graph);
 // The position of each node. Rows lead from inputs to results: an edge always
 // leads to a later row. The order within a row keeps edges short.
 struct GraphLayout {
-  std::vector<size_t> row;                // number of the row of each node
-  std::vector<std::vector<size_t>> rows;  // nodes of each row, left to right
+  std::vector<size_t> row;  // for each node, the number of its row
+  // the nodes of each row, from left to right
+  std::vector<std::vector<size_t>> rows;
 };
 GraphLayout LayOut(const ModuleGraph& graph);
 

@@ -90,7 +90,7 @@ class GraphMaker {
         constants_[registers_[instruction.a].memory] = instruction.b;
         break;
       case Opcode::kArena:
-        // All arena instructions return the same memory.
+        // All instructions that return the arena return the same memory.
         if (!arena_) arena_ = NewMemory();
         registers_[instruction.a] = *arena_;
         break;
@@ -149,8 +149,8 @@ class GraphMaker {
     Region region = registers_[instruction.b];
     region.begin += instruction.immediate;
     const std::optional<int64_t> length = integers_[instruction.c];
-    // A region of unknown length is represented by its first byte: views of the
-    // same memory that begin elsewhere count as other tensors.
+    // A region whose length is not known counts as one byte. So two views of
+    // one memory that begin at different offsets count as different tensors.
     region.end = region.begin + (length ? *length : 1);
     return region;
   }
@@ -228,8 +228,8 @@ class GraphMaker {
       graph_.edges.push_back({source, node, type});
   }
 
-  // Records a write. It replaces earlier writes in its region and keeps the
-  // parts of them around the region.
+  // Records that a node writes a region of memory. Earlier writes to bytes of
+  // the region are forgotten; the parts of them outside of the region are kept.
   void Overwrite(const Region& region, size_t node) {
     std::vector<Write> kept;
     for (const Write& write : writes_[region.memory]) {
@@ -252,9 +252,10 @@ class GraphMaker {
   std::vector<std::optional<int64_t>> integers_;
   std::optional<Region> arena_;
   size_t memory_count_ = 0;
-  // writes to each memory that are visible
+  // For each memory, the writes whose bytes no later write has overwritten.
   std::map<size_t, std::vector<Write>> writes_;
-  std::map<size_t, size_t> constants_;  // constant that each memory is
+  // For each memory that is a constant, the constant's number.
+  std::map<size_t, size_t> constants_;
 };
 
 }  // namespace

@@ -21,7 +21,9 @@
 namespace ember::tools {
 
 struct GraphEdge {
-  size_t from = 0, to = 0;  // numbers of the two nodes
+  // Number of the node that writes the data, and number of the node that reads
+  // it.
+  size_t from = 0, to = 0;
   // type of the data that is read, such as "f32[N, 8, 28, 28]"
   std::string type;
 };
@@ -29,16 +31,19 @@ struct GraphEdge {
 struct GraphNode {
   enum class Kind { kInput, kDispatch, kLibraryCall, kResult };
   Kind kind = Kind::kDispatch;
-  std::string name;    // name of the input, dispatch, function or result
-  std::string type;    // type of an input, a result, or a dispatch's output
-  std::string origin;  // nodes of the model
+  std::string name;  // name of the input, dispatch, function or result
+  std::string type;  // type of an input, a result, or a dispatch's output
+  // The nodes of the model that a dispatch computes, as text.
+  std::string origin;
   int64_t dispatch = -1;
-  std::vector<size_t> constants;  // constants that the node reads directly
+  // Numbers of the constants that the node reads directly.
+  std::vector<size_t> constants;
 };
 
 struct ModuleGraph {
   std::string name;
-  std::vector<GraphNode> nodes;  // nodes in the program's order
+  // The nodes in the order in which the program runs them.
+  std::vector<GraphNode> nodes;
   std::vector<GraphEdge> edges;
 };
 

@@ -9,9 +9,11 @@
 namespace ember::tools {
 namespace {
 
-// Returns the graph of a program: x → @a → arena 0..16; x → @b → arena 64..80;
-// both → @join → arena 128. Then @a writes the arena's first bytes again, from
-// the output of @join, and those are the result.
+// Returns the graph of an example program. @a reads x and writes bytes 0..16 of
+// the arena; @b reads x and writes bytes 64..80; @join reads the results of @a
+// and @b and writes from byte 128 on. Then @a runs again: it reads the result
+// of @join and overwrites the arena's first bytes, which are the program's
+// result.
 ModuleGraph Example() {
   StatusOr<vm::ModuleDefinition> module = vm::ParseModule(R"(
 module "by hand" from "example"
@@ -53,7 +55,8 @@ program main(x: f32[4]) -> (y: f32[4]) {
 
 TEST(ModuleGraphTest, FollowsMemoryThroughTheArena) {
   const ModuleGraph graph = Example();
-  ASSERT_EQ(graph.nodes.size(), 6u);  // the nodes are x, a, b, join, a, y
+  // The nodes of the example are x, a, b, join, a again, and y.
+  ASSERT_EQ(graph.nodes.size(), 6u);
   std::set<std::pair<size_t, size_t>> edges;
   for (const GraphEdge& edge : graph.edges) edges.emplace(edge.from, edge.to);
   EXPECT_EQ(edges, (std::set<std::pair<size_t, size_t>>{

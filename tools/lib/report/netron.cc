@@ -77,7 +77,8 @@ void AddConstant(const vm::ModuleDefinition& module, size_t number,
   tensor.set_name(ConstantName(module, number));
   tensor.set_data_type(onnx::DTypeToOnnx(constant.type));
   for (const int64_t dim : constant.dims) tensor.add_dims(dim);
-  // The values are left out, as a picture does not show them.
+  // The constants' values are not written, because a picture does not show
+  // them. They are declared as external data.
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);
   onnx::StringStringEntryProto& location = *tensor.add_external_data();
   location.set_key("location");

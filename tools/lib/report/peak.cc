@@ -17,9 +17,10 @@
 namespace ember::tools {
 namespace {
 
-// Each of these functions runs kSteps steps of independent chains of
-// multiply-adds, with enough chains to hide the latency. It returns the number
-// of operations, and stores a value that depends on all of them.
+// Each of the following functions runs kSteps steps of several independent
+// chains of multiply-adds, enough of them to hide the latency. It returns the
+// number of operations. It stores a value that depends on all of them, so that
+// the compiler keeps them.
 constexpr int64_t kSteps = 20000;
 constexpr int kChains = 16;
 
@@ -81,7 +82,8 @@ int64_t RunOnce(float* sink) {
   return RunPlain(sink);
 }
 
-// Reads all elements once and returns a value that depends on them.
+// Each of the following functions reads all elements once and returns a value
+// that depends on all of them, so that the compiler keeps the reads.
 constexpr size_t kLanes = 64;
 
 #if defined(__x86_64__)
@@ -129,7 +131,8 @@ double BestRate(Clock::time_point stop, const Run& run) {
   return best;
 }
 
-// Returns the sum of the threads' best rates, in 10^9 per second.
+// Runs `run` repeatedly in several threads at once. Returns the sum of the best
+// rates of the threads, in 10^9 per second.
 template <typename Run>
 double BestOfThreads(int threads, double seconds, const Run& run) {
   const auto stop = Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -170,7 +173,8 @@ double MeasureReadRate(int threads, int64_t bytes, double seconds) {
   std::atomic<float> sink{0};
   return BestOfThreads(threads, seconds, [&](size_t thread) {
     const std::span<const float> own(data.data() + thread * part, part);
-    // The data is read several times, so that the clock can measure it.
+    // Each thread reads its data several times, so that the time is long enough
+    // for the clock.
     const size_t times = std::max<size_t>(1, (size_t{1} << 18) / part);
     float sum = 0;
     for (size_t i = 0; i < times; ++i) sum += ReadOnce(own);
@@ -214,8 +218,9 @@ MachineLimits MeasureMachineLimits(int threads) {
   limits.gflops = MeasureFmaPeak(threads, 0.15);
   for (int64_t bytes = 1 << 16; bytes <= 1 << 28; bytes <<= 2) {
     limits.reads.push_back({bytes, MeasureReadRate(threads, bytes, 0.05)});
-    // A larger set cannot be read faster. If one was, the smaller one's
-    // measurement was disturbed.
+    // A larger working set cannot be read faster than a smaller one. If it
+    // seems so, another program disturbed the measurement of the smaller set,
+    // which gets the larger rate.
     for (size_t i = limits.reads.size() - 1; i-- > 0;) {
       limits.reads[i].gigabytes_per_second =
           std::max(limits.reads[i].gigabytes_per_second,

@@ -26,7 +26,8 @@ double MeasureReadRate(int threads, int64_t bytes, double seconds);
 
 struct MachineLimits {
   struct ReadRate {
-    int64_t bytes = 0;  // bytes of the memory that was read
+    // Number of bytes of memory that the measurement reads again and again.
+    int64_t bytes = 0;
     double gigabytes_per_second = 0;
   };
   int threads = 1;

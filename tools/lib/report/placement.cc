@@ -26,7 +26,7 @@ std::string NameOf(const vm::ModuleDefinition& module,
   return text;
 }
 
-// Returns the reason why the host ran a dispatch.
+// Returns the reason why the host ran a dispatch and not the device.
 std::string ReasonOf(const vm::HostWork& work, const vm::Tiering* tiering,
                      const vm::DispatchSite* site) {
   if (!work.reason.empty()) return work.reason;

@@ -16,10 +16,11 @@
 
 namespace ember::tools {
 
-// Counts the dispatches of a program that ran, by their sites.
+// Counts, by their sites, the dispatches that ran in a session.
 struct Placement {
   int64_t dispatches = 0;
-  int64_t on_host = 0;  // number of dispatches of which the host ran a call
+  // Number of dispatches of which at least one call ran on the host.
+  int64_t on_host = 0;
   int64_t calls = 0;
   int64_t device_calls = 0;
 

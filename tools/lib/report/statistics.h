@@ -1,5 +1,5 @@
-// Computes quantiles as ort_bench.mjs does, so that both sides of a comparison
-// have the same definition.
+// Computes quantiles with the definition that ort_bench.mjs uses, so that times
+// of Ember and of ONNX Runtime can be compared.
 //
 //   Quantiles times(std::move(milliseconds));   // times.At(0.5) is the median
 #ifndef EMBER_TOOLS_LIB_REPORT_STATISTICS_H_
@@ -19,7 +19,8 @@ class Quantiles {
     EMBER_CHECK(!values_.empty()) << "quantiles of nothing";
     std::sort(values_.begin(), values_.end());
   }
-  // Returns the quantile: the value below which this share of the values is.
+  // Returns the quantile of `share`: the value below which this share of the
+  // values lies. At(0.5) is the median.
   double At(double share) const {
     const auto index =
         static_cast<size_t>(share * static_cast<double>(values_.size()));

@@ -21,12 +21,14 @@ double Distance(double got, double want) {
 
 bool Within(double distance, double want, const Tolerance& tolerance) {
   if (distance == 0) return true;
-  // An infinite `want` would make the tolerance infinite.
+  // If `want` is infinite, the tolerance would be infinite, too. So only equal
+  // elements match it.
   return std::isfinite(want) &&
          distance <= tolerance.atol + tolerance.rtol * std::abs(want);
 }
 
-// Distance of two integers or bools, which is exact before it is rounded.
+// Returns the distance of two integers or bools. It is computed exactly and
+// then rounded to double.
 double IntegerDistance(const vm::Tensor& got, const vm::Tensor& want,
                        int64_t index) {
   const int64_t a = IntegerElement(got, index);

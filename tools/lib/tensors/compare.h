@@ -23,11 +23,12 @@ struct Tolerance {
   // be quantized values. Wider integers (indices, counts, sums) must always be
   // equal.
   int64_t integer_steps = 0;
-  // Integers may be apart by atol, too: by 2 if it is 2.5. Bools may not.
+  // True: integers may also differ by at most atol: by 2 if atol is 2.5. Bools
+  // must always be equal.
   bool uses_atol_for_integers = false;
-  // Floats narrower than f32 may differ by at least the TierTolerance of their
-  // type: if two computations round differently, the difference of one unit in
-  // the last place is more than `rtol`.
+  // True: floats narrower than f32 may differ by at least the TierTolerance of
+  // their type. If two computations round differently, results may differ by
+  // one unit in the last place, which is more than `rtol`.
   bool allows_rounding = false;
 };
 
@@ -40,10 +41,12 @@ int64_t IntegerStepsOfNote(std::string_view note);
 
 struct Comparison {
   bool equal = true;
-  std::string message;      // one line; empty if the tensors are equal
-  int64_t differences = 0;  // number of elements out of tolerance
-  // Largest absolute difference over all finite elements; infinite if only one
-  // side is NaN or infinite.
+  // One line about the differences; empty if the tensors are equal.
+  std::string message;
+  // Number of elements whose difference exceeds the tolerance.
+  int64_t differences = 0;
+  // Largest absolute difference over all finite elements; infinite if an
+  // element is NaN or infinite on one side only.
   double max_absolute = 0;
   // largest |got - want| / |want| over the elements where |want| > atol
   double max_relative = 0;

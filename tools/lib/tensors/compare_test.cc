@@ -85,8 +85,8 @@ bool IsOneOff(DType type, const Tolerance& tolerance) {
 }
 
 TEST(CompareTest, TiersAreApartRelativeToTheSizeOfWhatDiffers) {
-  // Allowed are 1e-4 * (1000 + 100) for the first element, and 1e-4 * 100 for a
-  // sum that cancelled.
+  // The tolerance is 1e-4 * (1000 + 100) for the first element and 1e-4 * 100
+  // for the second one, a sum whose terms cancelled.
   EXPECT_TRUE(CompareTiers(Floats({1000.1f, 0.009f}), Floats({1000, 0})).equal);
   EXPECT_FALSE(
       CompareTiers(Floats({1000.1f, 0.011f}), Floats({1000, 0})).equal);

@@ -34,8 +34,8 @@ std::string Shortest(T value) {
   return std::string(buffer, result.ptr);
 }
 
-// Quotes a text. Letters of all languages stay as they are; characters that
-// would break the line are escaped.
+// Returns the text in quotes. Letters of all languages stay as they are;
+// characters that would end the line are escaped.
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 
 struct NpyType {
-  std::string_view code;  // NumPy's code of the type, without the byte order
+  // NumPy's code of the type ("f4"), without the character for the byte order.
+  std::string_view code;
   DType type;
 };
 constexpr NpyType kTypes[] = {
@@ -31,7 +32,8 @@ Status Malformed(std::string_view name, std::string_view expected,
                               std::string(found));
 }
 
-// Returns the text after 'key': in the header, which is a Python dict literal.
+// Returns the text after `'key':` in the header of a .npy file, which is a
+// Python dict literal; nothing if the key is missing.
 std::optional<std::string_view> HeaderValue(std::string_view header,
                                             std::string_view key) {
   const std::string quoted = "'" + std::string(key) + "':";
@@ -87,11 +89,13 @@ StatusOr<std::vector<int64_t>> ParseShapeTuple(std::string_view header,
   return Malformed(name, "a tuple of numbers as 'shape'", "something else");
 }
 
-// Copies elements of which the first dim varies fastest.
+// Copies elements in Fortran order, in which the first dim varies fastest, to
+// the tensor's C order.
 void CopyFromFortranOrder(std::string_view data, vm::Tensor& tensor) {
   const auto size = static_cast<size_t>(DTypeByteSize(tensor.type));
   const size_t rank = tensor.dims.size();
-  std::vector<size_t> strides;  // strides of `data`, in elements
+  // For each dim, the stride in `data`, in elements.
+  std::vector<size_t> strides;
   size_t stride = 1;
   for (const int64_t dim : tensor.dims) {
     strides.push_back(stride);

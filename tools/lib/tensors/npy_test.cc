@@ -45,7 +45,8 @@ TEST(NpyTest, RoundTripOfEveryTypeAndRank) {
   }
 }
 
-// numpy.asfortranarray(numpy.arange(24).reshape(2, 3, 4)) and the like.
+// The file's bytes are those that NumPy writes for
+// numpy.asfortranarray(numpy.arange(24).reshape(2, 3, 4)) and similar arrays.
 TEST(NpyTest, FortranOrderIsReadAsCOrder) {
   std::string data;
   for (char k = 0; k < 4; ++k) {
@@ -93,7 +94,7 @@ TEST(NpyTest, FloatsOf8BitsBecomeF32) {
   EXPECT_EQ(read.elements<float>()[1], -0x1p-9f);
 }
 
-// The bytes that NumPy 1.24 writes for numpy.array([[1, 2]],
+// The expected bytes are those that NumPy 1.24 writes for numpy.array([[1, 2]],
 // dtype=numpy.int16).
 TEST(NpyTest, ReadsAndWritesWhatNumpyWrites) {
   std::string file("\x93NUMPY\x01\x00v\x00", 10);

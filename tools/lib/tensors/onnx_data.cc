@@ -15,11 +15,11 @@ namespace {
 // Values of SequenceProto::elem_type and OptionalProto::elem_type.
 constexpr int kNothing = 0, kTensor = 1;
 
-// The contents of a file, for every kind of message.
+// The contents of a data file: a tensor, a sequence or an optional.
 struct Value {
   bool is_sequence = false;
   bool present = true;
-  // The tensors: one unless the value is a sequence.
+  // The tensors. There is one, unless the value is a sequence or is absent.
   std::vector<onnx::TensorBytes> elements;
 };
 
@@ -42,8 +42,9 @@ Status AddElements(const onnx::SequenceProto& sequence, Value& value) {
   return OkStatus();
 }
 
-// A message does not name its own type. A tensor has a data type and data; the
-// second field of a sequence is the kind of its elements.
+// Decodes the bytes of a message. A message does not name its own type, so its
+// fields decide: a tensor has a data type and data, and the second field of a
+// sequence is the kind of its elements.
 StatusOr<Value> ParseValue(const std::string& bytes, bool may_be_sequence) {
   Value value;
   onnx::TensorProto tensor;
@@ -112,8 +113,8 @@ StatusOr<vm::Tensor> JoinElements(const Value& value, DType type,
   return data;
 }
 
-// Returns the data of the elements and their dims; rows of dims are padded with
-// -1.
+// Returns two tensors for a sequence: the data of all elements, and a table
+// with the dims of each element. Rows of the table are padded with -1.
 StatusOr<std::vector<vm::Tensor>> PairOf(const Value& value,
                                          const vm::TensorSignature& signature,
                                          int64_t rank) {
@@ -146,8 +147,8 @@ StatusOr<std::vector<vm::Tensor>> PairOf(const Value& value,
   return std::vector<vm::Tensor>{std::move(data), std::move(dims)};
 }
 
-// True if the first two parts are the values and the keys of a map, or of a
-// sequence of maps.
+// True if the first two signatures are the values and the keys of a map, or of
+// a sequence of maps.
 bool HasKeys(std::span<const vm::TensorSignature> parts) {
   if (parts.size() < 2 || parts[0].dims.empty()) return false;
   const vm::TensorSignature& keys = parts[1];

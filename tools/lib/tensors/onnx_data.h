@@ -33,22 +33,23 @@ namespace ember::tools {
 // Returns a copy of a decoded tensor.
 StatusOr<vm::Tensor> TensorOf(const onnx::TensorBytes& bytes);
 
-// ReadTensorProto reads a file with one tensor; the second function returns
-// such a file's bytes.
+// ReadTensorProto reads a file that holds one tensor. SerializeTensorProto
+// returns the bytes of such a file.
 StatusOr<vm::Tensor> ReadTensorProto(const std::string& path);
 std::string SerializeTensorProto(std::string_view name,
                                  const vm::Tensor& tensor);
 
-// Returns how many of the signatures from `first` on belong to one value of the
-// model.
+// Returns the number of consecutive signatures, from number `first` on, that
+// together represent one value of the model.
 size_t PartCount(std::span<const vm::TensorSignature> signatures, size_t first);
 
-// Returns one tensor for each signature of the value.
+// Reads the file of one value of the model. Returns one tensor for each
+// signature in `parts`.
 StatusOr<std::vector<vm::Tensor>> ReadDataFile(
     const std::string& path, std::span<const vm::TensorSignature> parts);
 
-// Returns dims for ImportOptions::input_shapes: the shape of a tensor; for a
-// sequence the rank of its elements, with all dims open; none for a map.
+// Returns dims for ImportOptions::input_shapes: for a tensor its shape, for a
+// sequence as many open dims as its elements have, for a map no dims.
 StatusOr<std::vector<std::optional<int64_t>>> ReadPins(const std::string& path);
 
 }  // namespace ember::tools

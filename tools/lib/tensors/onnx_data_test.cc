@@ -98,8 +98,8 @@ TEST(OnnxData, MapWithATensorForEachValue) {
               HasSubstr("expected keys that are integers, found strings"));
 }
 
-// The names look like those of a map's values and keys, but these are two
-// independent results.
+// The names of two results look like those of a map's values and keys, but the
+// sizes differ, so they are two independent results.
 TEST(OnnxData, KeysOfAnotherSizeAreAResultOfTheirOwn) {
   EXPECT_EQ(PartCount(
                 std::vector<vm::TensorSignature>{

@@ -14,7 +14,8 @@ namespace {
 
 using onnx::TensorBytes;
 
-// Elements of a tensor of any type, which can be put into another order.
+// The elements of a tensor of any type, which this class returns in another
+// order.
 class Elements {
  public:
   explicit Elements(const TensorBytes& like) : like_(like) {}
@@ -85,7 +86,8 @@ TensorBytes IntegerKeys(const std::vector<int64_t>& keys) {
   return result;
 }
 
-// Sorts the keys and returns their former indices.
+// Sorts the keys in ascending order. Returns for each sorted key its former
+// position.
 template <typename Key>
 StatusOr<std::vector<size_t>> SortKeys(std::vector<Key>& keys) {
   std::vector<size_t> order(keys.size());

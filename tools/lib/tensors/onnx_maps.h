@@ -18,7 +18,7 @@ namespace ember::tools {
 
 struct MapTensors {
   onnx::TensorBytes values;
-  onnx::TensorBytes keys;  // the keys: a tensor [n] of i64 or strings
+  onnx::TensorBytes keys;  // The map's keys, as a tensor [n] of i64 or strings.
 };
 
 // Parses a serialized MapProto. The values have the shape [n].

@@ -6,7 +6,7 @@
 namespace ember::tools {
 namespace {
 
-// The values that ort_bench.mjs feeds to ONNX Runtime.
+// The expected numbers are the inputs that ort_bench.mjs feeds to ONNX Runtime.
 TEST(RandomTensorsTest, SeedZeroIsThePeersSequence) {
   RandomTensors random(0);
   const vm::Tensor floats = *random.Next(DType::kF32, {3});

@@ -71,7 +71,8 @@ StatusOr<vm::Tensor> ReadStrings(std::string_view text,
                          vm::TensorByteSize(DType::kI64, type.dims));
   const auto count = static_cast<size_t>(bytes / DTypeByteSize(DType::kI64));
   std::vector<std::string> strings = SplitStrings(text);
-  // One string fills the tensor. An empty text is one empty string.
+  // If one string is given, every element has it. An empty text is one empty
+  // string.
   if (strings.size() == 1) {
     constexpr size_t kMaxRepeated = size_t{1} << 24;
     if (count > kMaxRepeated)
@@ -127,8 +128,9 @@ constexpr TypeAlias kTypeAliases[] = {
     {"boolean", "bool"}, {"str", "string"},    {"text", "string"},
 };
 
-// Returns "; did you mean 1x3xf32?" for "1x3xfloat32"; empty if the text ends
-// with no such name of a type.
+// Returns a suggestion such as "; did you mean 1x3xf32?" for the text
+// "1x3xfloat32". Returns an empty text if the text does not end with another
+// program's name of a type.
 std::string SuggestType(std::string_view text) {
   for (const TypeAlias& row : kTypeAliases) {
     if (!text.ends_with(row.alias)) continue;
@@ -241,7 +243,8 @@ StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
     rest = spec.substr(equals + 1);
   }
   StatusOr<vm::Tensor> tensor = ReadUnnamed(rest, random);
-  // Without NAME= the type is before the sign.
+  // If NAME= is missing, the text before the first '=' is really a type,
+  // perhaps misspelled. The error then suggests a type.
   if (!tensor.ok() && result.name) {
     if (const std::string meant = SuggestType(*result.name); !meant.empty()) {
       tensor = CommandLineError("expected a TYPE like 2x3xf32" + meant);

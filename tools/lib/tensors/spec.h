@@ -36,10 +36,12 @@ struct NamedTensor {
 StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
                                      RandomTensors& random);
 
-// Reads a file by its extension: .npy or .pb.
+// Reads a tensor from a file. The extension says the format: .npy or .pb.
 StatusOr<vm::Tensor> ReadTensorFile(const std::string& path);
-// .npy, .pb (ONNX TensorProto) or, as .bin, .raw or without an ending, raw
-// elements. Other endings are an error, as of CheckTensorFile.
+// WriteTensorFile writes a tensor in the format that the extension says: .npy,
+// .pb (ONNX TensorProto), or raw elements for .bin, .raw and no extension.
+// CheckTensorFile returns an error for other extensions, as WriteTensorFile
+// does.
 Status CheckTensorFile(const std::string& path);
 Status WriteTensorFile(const std::string& path, std::string_view name,
                        const vm::Tensor& tensor);
@@ -47,7 +49,7 @@ Status WriteTensorFile(const std::string& path, std::string_view name,
 struct TensorType {
   DType type = DType::kF32;
   std::vector<int64_t> dims;
-  bool strings = false;  // true for "string"; `type` is then i64
+  bool strings = false;  // True for the type "string"; `type` is then i64.
 };
 // Parses a type such as "2x3xf32"; nullopt if the text does not have this form.
 std::optional<TensorType> ParseTensorType(std::string_view text);

@@ -1,4 +1,5 @@
-// Helpers of the C API's tests: modules and sessions that release themselves.
+// Helpers for tests of the C API: modules and sessions that release their
+// handles.
 #ifndef EMBER_VM_API_TESTING_HOLDERS_H_
 #define EMBER_VM_API_TESTING_HOLDERS_H_
 
@@ -17,7 +18,8 @@ inline const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
 inline std::string LastError() { return Api().error_message(); }
 
-// A module and its bytes. The module is null if it does not load.
+// A module that is loaded from bytes, and these bytes. The module is null if
+// loading it fails.
 class LoadedModule {
  public:
   explicit LoadedModule(const ModuleDefinition& definition)

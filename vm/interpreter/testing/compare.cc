@@ -18,7 +18,8 @@ namespace {
 
 using tensor::Dispatch;
 
-// Runs chunks on new threads in each call: slow, but it exposes data races.
+// Runs the chunks of each call on new threads. This is slow, but exposes data
+// races.
 class ThreadRunner final : public ParallelRunner {
  public:
   explicit ThreadRunner(int workers) : workers_(workers) {}
@@ -70,7 +71,8 @@ void Compare(const Dispatch& dispatch, uint32_t buffer,
   const DType type = dispatch.buffers[buffer].type;
   const int64_t count =
       static_cast<int64_t>(expected.size()) / DTypeByteSize(type);
-  // an error of two steps of the type, and a little more, is allowed
+  // For narrow floats the tolerance is at least two rounding errors of the
+  // type, and a little more.
   if (IsNarrowFloat(type)) {
     const double step =
         2 * std::ldexp(1.0, -FloatFormatOf(type).mantissa_bits - 1);
@@ -156,9 +158,9 @@ std::string ExpectMatchesDefinition(const Dispatch& dispatch,
 
 namespace {
 
-// Binds outputs to the memory of inputs that they may overwrite. Returns for
-// each buffer the input whose memory it uses, or -1; empty if there is no such
-// output.
+// Chooses for outputs the memory of inputs which they may overwrite. Returns
+// for each buffer the input whose memory it uses, or -1; returns an empty list
+// if no output may overwrite an input.
 std::vector<int> InputsToOverwrite(const Dispatch& dispatch) {
   const int inputs = static_cast<int>(dispatch.input_count());
   const int outputs = static_cast<int>(dispatch.output_count());
@@ -193,7 +195,8 @@ void ExpectRandomCase(uint64_t seed, int workers,
                        tensor::Pointers(expected), {});
   Plan::Options plan_options;
   plan_options.scratch_target =
-      // small scratch memory makes several chunks even of small dispatches
+      // The scratch memory is small, so that even a small dispatch has several
+      // chunks.
       4096;
   plan_options.constant_inputs.assign(random_case.dispatch.input_count(),
                                       seed % 2 == 0);

@@ -8,14 +8,15 @@
 namespace ember::vm {
 namespace {
 
-// Largest number of recorded segments. It is enough for programs that wait in
-// every iteration of a loop, or for a hundred shapes of a large model.
+// Largest number of recorded segments. It is enough for a program that waits in
+// every iteration of a loop, or for a hundred different shapes of a large
+// model.
 constexpr size_t kMaxSegments = 1024;
 constexpr int64_t kMaxCommands = 64 * 1024;
-// largest total size of kept recordings
+// largest total number of bytes that the kept recordings may have
 constexpr int64_t kMaxBytes = int64_t{256} << 20;
-// Largest number of touches that are compared. For more, a barrier costs less
-// than a search for conflicts.
+// Largest number of accesses since the last barrier that are compared with a
+// command. If there are more, a barrier costs less than the comparison.
 constexpr size_t kMaxTouches = 256;
 
 int64_t ThreadNs() {
@@ -108,8 +109,8 @@ Status CommandStream::Append(const StreamCommand& command) {
     ++position_;
     return status;
   }
-  // The list may contain a part of the failed command, so the commands before
-  // it are recorded again.
+  // The command list may contain a part of the failed command, so the commands
+  // before it are recorded again in a new list.
   const Status restored = StartRecording();
   if (restored.ok() && position_ == 0) {
     segments_.pop_back();
@@ -120,8 +121,8 @@ Status CommandStream::Append(const StreamCommand& command) {
   if (status.code() != StatusCode::kResourceExhausted ||
       scratch_.device_bytes() == 0)
     return status;
-  // Without the temporaries of all other calls there may be room for those of
-  // this one.
+  // The memory for temporaries was exhausted. If the temporaries of all other
+  // calls are freed, there may be room for those of this call.
   EMBER_RETURN_IF_ERROR(Flush());
   DropAll();
   scratch_.Clear();
@@ -136,7 +137,7 @@ CommandStream::Segment* CommandStream::Find(
                            : !candidate->Matches(count, *command))
       continue;
     bool is_same = true;
-    // Compares the last commands first, because they differ more often.
+    // The last commands are compared first, because they differ more often.
     for (size_t i = count; i > 0 && is_same; --i)
       is_same = candidate->Matches(i - 1, segment_->At(i - 1));
     if (is_same) return candidate.get();
@@ -146,7 +147,8 @@ CommandStream::Segment* CommandStream::Find(
 
 Status CommandStream::StartRecording() {
   auto recorded = std::make_unique<Segment>();
-  // Commands of the old segment stay valid until it is dropped.
+  // The old segment is kept until its commands have been recorded again,
+  // because they refer to its data.
   std::unique_ptr<Segment> spoiled;
   const Segment* const old = segment_;
   if (is_recording_) {
@@ -169,7 +171,7 @@ Status CommandStream::StartRecording() {
   for (size_t i = 0; i < position_ && status.ok(); ++i)
     status = Record(*segment_, old->At(i));
   if (status.ok()) return status;
-  // The segment is incomplete and cannot be continued.
+  // The segment is dropped, because it is incomplete and cannot be continued.
   segments_.pop_back();
   segment_ = nullptr;
   is_recording_ = false;
@@ -239,7 +241,8 @@ Status CommandStream::Flush() {
   if (!forgotten_.ok()) return std::exchange(forgotten_, OkStatus());
   if (segment_ == nullptr) return OkStatus();
   if (!is_recording_ && position_ < segment_->entries.size()) {
-    // This run's segment ends earlier than the recorded one.
+    // In this run the segment ends before the recorded segment does, so another
+    // segment is needed.
     Segment* const other = Find(position_, nullptr);
     if (other != nullptr) {
       segment_ = other;
@@ -249,7 +252,8 @@ Status CommandStream::Flush() {
   }
   const Status status = Submit();
   if (!status.ok()) {
-    // It is unknown if the segment's commands are still running.
+    // All recordings are dropped, because it is unknown if their commands are
+    // still running.
     DropAll();
     return status;
   }
@@ -274,8 +278,8 @@ Status CommandStream::Submit() {
   return fence->Wait();
 }
 
-// Returns the first failure. All recordings are asked, because asking clears
-// what they noted.
+// Returns the first failed check of the segment. All recordings are read even
+// after a failure, because reading clears their records.
 Status CommandStream::CheckOutcomes() {
   Status first;
   for (size_t i = 0; i < segment_->recordings.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace ember::vm {
 namespace {
 
-// Tests commands on floats of a buffer: %y[0] = %x[0] + 1.
+// Tests commands that compute %y[0] = %x[0] + 1 on floats of one buffer.
 class CommandStreamTest : public testing::Test {
  protected:
   CommandStreamTest()
@@ -53,7 +53,7 @@ TEST_F(CommandStreamTest, ReplaysWhatIsTheSame) {
     Increment(0, 1);
     Increment(1, 0);
     Copy(0, 2);
-    // the command has not run yet
+    // The command has not been executed yet.
     EXPECT_EQ(values()[0], 2.0f * static_cast<float>(run - 1));
     Flush();
     EXPECT_EQ(values()[2], 2.0f * static_cast<float>(run));
@@ -68,15 +68,18 @@ TEST_F(CommandStreamTest, ReplaysWhatIsTheSame) {
 TEST_F(CommandStreamTest, PutsBarriersWhereRangesConflictOnly) {
   stream_.Restart();
   Increment(0, 1);
-  Increment(0, 2);  // both commands only read value 0
+  Increment(0, 2);  // Both commands only read the value 0, so no barrier is
+                    // needed.
   Increment(3, 4);
   Flush();
   EXPECT_EQ(stream_.counters().barriers, 0);
   stream_.Restart();
   Increment(5, 6);
-  Increment(6, 7);  // reads the value that a pending command writes
-  Increment(5, 7);  // writes the value that a pending command writes
-  Increment(8, 5);  // writes a value that a pending command reads
+  Increment(6, 7);  // This command reads the value that a pending command
+                    // writes.
+  Increment(5, 7);  // This command writes the value that a pending command
+                    // writes.
+  Increment(8, 5);  // This command writes a value that a pending command reads.
   Flush();
   EXPECT_EQ(stream_.counters().barriers, 3);
   EXPECT_EQ(values()[7], 1.0f);
@@ -95,7 +98,8 @@ TEST_F(CommandStreamTest, ADifferenceIsRecordedFromThereOn) {
   run(3);
   EXPECT_EQ(values()[3], 2);
   EXPECT_EQ(stream_.counters().recorded, 4);
-  // Both segments are recorded, so alternating between them records nothing.
+  // Both segments are recorded already, so alternating between them must not
+  // record anything.
   for (int64_t last : {2, 3, 3, 2, 2, 3}) {
     values()[last] = 0;
     run(last);
@@ -128,7 +132,7 @@ TEST_F(CommandStreamTest, TurnsOfALoopAreOneSegment) {
   EXPECT_EQ(stream_.counters().submissions, 10);
 }
 
-// A kernel whose calls do nothing but take some bytes of temporaries.
+// A kernel whose calls only take a number of bytes of temporaries.
 class ScratchKernel final : public RecordedKernel {
  public:
   explicit ScratchKernel(int64_t bytes = 1000) : bytes_(bytes) {}
@@ -162,7 +166,7 @@ TEST_F(CommandStreamTest, CallsShareTemporariesAcrossBarriersOnly) {
   call(2, 3);
   call(1, 4);  // after a barrier
   Flush();
-  call(5, 6);  // a call of another segment
+  call(5, 6);  // This call is in another segment.
   Flush();
   ASSERT_EQ(kernel.ranges().size(), 4u);
   const auto& [first, second, third, fourth] =
@@ -177,7 +181,7 @@ TEST_F(CommandStreamTest, CallsShareTemporariesAcrossBarriersOnly) {
   EXPECT_EQ(stream_.scratch_bytes(), first.buffer->size());
 }
 
-// Temporaries need a limit, because on some devices they are in the host's
+// Temporaries must have a limit, because on some devices they are in the host's
 // memory.
 TEST_F(CommandStreamTest, TemporariesHaveALimit) {
   const ScratchKernel kernel;
@@ -198,7 +202,8 @@ TEST_F(CommandStreamTest, TemporariesHaveALimit) {
   EXPECT_EQ(stream_.scratch_bytes(), 1500);
 }
 
-// The limit is for all calls together; a single call may use all of it.
+// The limit is for the temporaries of all calls together; a single call may use
+// all of it.
 TEST_F(CommandStreamTest, TemporariesOfManyCallsKeepTheLimit) {
   stream_.set_scratch_limit(4000);
   std::vector<std::unique_ptr<ScratchKernel>> kernels;
@@ -242,7 +247,7 @@ TEST_F(CommandStreamTest, ForgetsBeforeMemoryIsFreed) {
   stream_.Restart();
   Increment(0, 1);
   stream_.Forget();
-  EXPECT_EQ(values()[1], 1);  // the pending command was executed
+  EXPECT_EQ(values()[1], 1);  // The pending command must have been executed.
   EXPECT_EQ(stream_.segment_count(), 0);
   EXPECT_EQ(device_->lists_alive(), 0);
   Increment(1, 2);

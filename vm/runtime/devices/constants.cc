@@ -9,8 +9,8 @@
 namespace ember::vm {
 namespace {
 
-// Bytes of the host's memory through which large constants are copied to the
-// device, part by part.
+// Number of bytes of host-visible memory through which large constants are
+// copied to the device, part by part.
 constexpr int64_t kStagingBytes = int64_t{16} << 20;
 
 }  // namespace
@@ -19,7 +19,8 @@ std::shared_ptr<DeviceConstants> DeviceConstants::Of(
     std::shared_ptr<hal::Device> device, std::shared_ptr<const Module> module) {
   using Key = std::pair<const hal::Device*, const Module*>;
   static std::mutex mutex;
-  // The list is never destroyed, because sessions may end after main.
+  // The list is never destroyed, because sessions may be used after main has
+  // ended.
   static auto* const known =
       new std::map<Key, std::weak_ptr<DeviceConstants>>();
   std::lock_guard<std::mutex> lock(mutex);

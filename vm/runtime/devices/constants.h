@@ -1,5 +1,6 @@
-// The constants of a module in a device's memory. Each is copied there when it
-// is first requested. All sessions of a module on a device share them.
+// Copies of a module's constants in a device's memory. Each constant is copied
+// when it is first requested. All sessions of a module on a device share the
+// copies.
 //
 //   auto constants = DeviceConstants::Of(device, module);
 //   EMBER_ASSIGN_OR_RETURN(hal::BufferRange range,
@@ -22,8 +23,8 @@ namespace ember::vm {
 
 class DeviceConstants {
  public:
-  // Returns the constants of the module on the device. It is the same object as
-  // long as a session holds it.
+  // Returns the constants of the module on the device. As long as a session
+  // holds the object, the same object is returned.
   static std::shared_ptr<DeviceConstants> Of(
       std::shared_ptr<hal::Device> device,
       std::shared_ptr<const Module> module);
@@ -31,8 +32,9 @@ class DeviceConstants {
   DeviceConstants(std::shared_ptr<hal::Device> device,
                   std::shared_ptr<const Module> module);
 
-  // Returns the range on the device of the bytes at this address of the host.
-  // The range's buffer is null if the bytes belong to no constant.
+  // Returns the range in the device's memory that has a copy of the bytes at
+  // this host address. If the bytes belong to no constant, the range's buffer
+  // is null.
   StatusOr<hal::BufferRange> Find(const uint8_t* address, int64_t bytes);
 
  private:
@@ -41,7 +43,7 @@ class DeviceConstants {
   struct Entry {
     const uint8_t* begin;
     int64_t size;
-    // copy on the device; null: not copied yet
+    // copy in the device's memory; null until it is requested
     std::unique_ptr<hal::Buffer> buffer;
   };
   Status Upload(Entry& entry) const;
@@ -49,7 +51,7 @@ class DeviceConstants {
   const std::shared_ptr<hal::Device> device_;
   const std::shared_ptr<const Module> module_;
   std::mutex mutex_;            // guards the buffers
-  std::vector<Entry> entries_;  // constants, sorted by address
+  std::vector<Entry> entries_;  // all constants, sorted by their host address
 };
 
 }  // namespace ember::vm

@@ -1,7 +1,8 @@
-// Measures the VM's overhead per dispatch that becomes a command of a device:
-// CPU time of the calling thread from the beginning of a run to its submission,
-// for a chain of dispatches over one arena that is the same in each run. The
-// device is the fake one, whose submission costs nothing.
+// Measures the runtime's overhead per dispatch that becomes a command of a
+// device: the CPU time of the calling thread from the beginning of a run to its
+// submission. The program is a chain of dispatches in one arena, which issues
+// the same commands in each run. The device is a fake one, on which a
+// submission takes no time.
 //
 //   device_overhead_bench [DISPATCHES]
 #include <algorithm>

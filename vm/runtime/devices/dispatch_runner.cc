@@ -11,8 +11,8 @@ bool DeviceDispatchRunner::IsSettled() const {
   });
 }
 
-// Requests the best tier at once, because running half a model on the host
-// while kernels are compiled would gain nothing.
+// The best tier is requested at once: on a device there is no gain in running a
+// part of the model on the host while kernels are compiled.
 int DeviceDispatchRunner::TierFor(const SiteState& site) const {
   return std::min(tiering_->options().max_tier, 2);
 }

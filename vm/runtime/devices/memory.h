@@ -1,12 +1,14 @@
-// Memory of a session on a device that is not the host. It is one buffer if the
-// device shares memory with the host. Otherwise it is a buffer of the device
-// and its mirror on the host, with the same offsets.
+// Memory of a session on a device that is not the host. If the device shares
+// memory with the host, it is one buffer. Otherwise it is a buffer in the
+// device's memory and a mirror, a host-visible buffer in which data has the
+// same offsets.
 //
 //   EMBER_ASSIGN_OR_RETURN(auto memory, DeviceMemory::Make(*device, 4096));
 //   memory->RangeOf(offset, 64);        // for kernels
 //   memory->MirrorOf(offset, 64);       // for copies from and to the host
 //
-// host_data() is the mirror's. Thread-safety: the same as for plain memory.
+// host_data() returns the address of the mirror. Thread-safety: the same as for
+// plain memory.
 #ifndef EMBER_VM_RUNTIME_DEVICES_MEMORY_H_
 #define EMBER_VM_RUNTIME_DEVICES_MEMORY_H_
 
@@ -22,7 +24,7 @@ namespace ember::vm {
 
 class DeviceMemory final : public hal::Buffer {
  public:
-  // Allocates memory of a device. when_freed: called before the memory is
+  // Allocates memory of a device. when_freed() is called before the memory is
   // freed.
   static StatusOr<std::unique_ptr<DeviceMemory>> Make(
       hal::Device& device, int64_t bytes, std::function<void()> when_freed);
@@ -35,7 +37,7 @@ class DeviceMemory final : public hal::Buffer {
   hal::BufferRange MirrorOf(int64_t offset, int64_t length) const {
     return {mirror_.get(), offset, length};
   }
-  // True if only the host writes the memory, so the host's copy is always
+  // True if only the host writes the memory, so that the mirror is always
   // valid.
   bool is_input() const { return is_input_; }
   void set_is_input(bool value) { is_input_ = value; }
@@ -50,7 +52,8 @@ class DeviceMemory final : public hal::Buffer {
         when_freed_(std::move(when_freed)) {}
 
   const std::unique_ptr<hal::Buffer> mirror_;
-  // buffer in the device's own memory; null: there is only the mirror
+  // Buffer in the device's own memory. It is null if the device shares memory
+  // with the host.
   const std::unique_ptr<hal::Buffer> local_;
   const std::function<void()> when_freed_;
   bool is_input_ = false;

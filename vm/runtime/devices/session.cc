@@ -14,8 +14,8 @@
 namespace ember::vm {
 namespace {
 
-// Memory of programs' results, which users keep. It is memory of the host that
-// counts against the session's limit while the session lives.
+// Allocates memory for results, which users keep. It is memory of the host,
+// which counts against the session's limit as long as the session exists.
 class ResultMemory final : public MemorySource {
  public:
   explicit ResultMemory(std::weak_ptr<MemoryPool> pool,
@@ -90,9 +90,9 @@ class DeviceSession final : public DeviceSupport {
   void StartRun(MemoryPool& pool) override {
     ++runs_;
     pool.OrderIdleBlocks();
-    // Scratch is not charged to the pool, because a flush may need some while
-    // the pool frees blocks. It has the same limit of its own, like scratch of
-    // the host.
+    // The scratch is not charged to the pool, because a flush may need scratch
+    // while the pool frees blocks. It has a limit of its own, which is the same
+    // number of bytes.
     stream_.set_scratch_limit(pool.limit());
     constexpr int64_t kIdleShare = 8;
     if (result_pool_ != nullptr)
@@ -131,7 +131,7 @@ class DeviceSession final : public DeviceSupport {
   void DropHeld() {
     for (Result& result : results_) Drop(result.held);
   }
-  // Returns the memory of an input.
+  // Returns device memory for an input of the run.
   StatusOr<MemoryReference> InputPlace(size_t input, int64_t bytes,
                                        MemoryPool& pool);
   // Returns memory that the caller owns, with the result's bytes.
@@ -139,25 +139,27 @@ class DeviceSession final : public DeviceSupport {
       size_t result, const std::shared_ptr<MemoryPool>& pool, void** data);
 
   struct Result {
-    // the program's block that has the result's bytes
+    // block of the program that contains the result's bytes
     MemoryBlock* held = nullptr;
-    // the session's block for a copy of the result; it is kept for later runs
+    // block of the session to which the result is copied; it is kept for later
+    // runs
     MemoryBlock* place = nullptr;
     const uint8_t* source = nullptr;
     int64_t bytes = 0;
   };
-  // An operand of a call: true if the kernel uses it, and the device's range of
-  // the constant that it was in the last call.
+  // State of an operand of a dispatch site: true if the kernel uses the
+  // operand; and, if it was a constant in the last call, the constant's range
+  // in the device's memory.
   struct Operand {
     bool is_used = false;
     const uint8_t* constant = nullptr;
     hal::BufferRange range;
   };
-  // The kernel that the last call of a dispatch site used.
+  // State of a dispatch site from its last call: the kernel and its operands.
   struct Site {
     const RecordedKernel* kernel = nullptr;
     std::vector<Operand> operands;
-    // The kernel that could not be recorded for these parameters.
+    // A kernel that could not be recorded for refused_parameters.
     const RecordedKernel* refused = nullptr;
     std::vector<int64_t> refused_parameters;
   };
@@ -166,14 +168,15 @@ class DeviceSession final : public DeviceSupport {
     if (block != nullptr) block->Drop();
     block = nullptr;
   }
-  // Returns the memory that contains the reference. Null if it is only on the
-  // host (constants).
+  // Returns the device memory that contains the reference. Returns null if the
+  // memory is only on the host, like that of constants.
   DeviceMemory* MemoryOf(const MemoryReference& reference) const;
   // Returns the range in which kernels find the first `bytes` bytes of a
   // reference.
   StatusOr<hal::BufferRange> RangeOf(const MemoryReference& reference,
                                      int64_t bytes);
-  // Does what RangeOf does, for an operand of a call.
+  // Does what RangeOf does for an operand of a call, and stores the range in
+  // the operand.
   Status Place(const MemoryReference& reference, int64_t bytes,
                Operand& operand);
   StatusOr<hal::BufferRange> EmptyRange();
@@ -189,13 +192,13 @@ class DeviceSession final : public DeviceSupport {
   std::unique_ptr<hal::Buffer> empty_;
   std::vector<MemoryBlock*> inputs_;
   std::vector<Result> results_;
-  // Pool of results. Its idle blocks count against the limit of the session's
-  // pool, which cannot free them. They are few, and after an error there are
-  // none.
+  // Pool of the memory of results. Its idle blocks count against the limit of
+  // the session's pool, although that pool cannot free them. There are few of
+  // them, and none after an error.
   std::shared_ptr<MemoryPool> result_pool_;
   std::vector<Site> sites_;
   std::map<std::pair<uint32_t, uint32_t>, HostWork> host_work_;
-  // device ranges of the call that is being appended
+  // device memory of the operands of the call that is being appended
   std::vector<hal::BufferRange> ranges_;
   int64_t runs_ = 0;
 };
@@ -273,8 +276,8 @@ StatusOr<MemoryReference> DeviceSession::BindInput(size_t input,
 Status DeviceSession::EndRun(Status status,
                              const std::shared_ptr<MemoryPool>& pool,
                              std::span<Tensor> results) {
-  // Appended commands come before the call that failed, so their error takes
-  // precedence.
+  // If an appended command fails, its error is returned rather than that of the
+  // program, because the command came earlier.
   Status flushed = Flush();
   if (!flushed.ok() && (status.ok() || failed_site() >= 0))
     status = std::move(flushed);
@@ -366,7 +369,8 @@ Status DeviceSession::Copy(const MemoryReference& source,
 }
 
 bool DeviceSession::CanBind(const MemoryReference& memory) const {
-  // Memory that the host works with must be aligned, too.
+  // The alignment is that of the host, if it is larger: the host also works
+  // with the memory.
   constexpr int64_t kHostAlignment = 16;
   const DeviceMemory* const from = MemoryOf(memory);
   const int64_t offset =
@@ -499,7 +503,7 @@ std::vector<HostInstruction> DeviceSession::host_work() const {
 }  // namespace
 
 std::shared_ptr<DeviceSupport> NewDeviceSupport(
-    // The parameters are those of DeviceSupportFactory.
+    // The function must have the parameters of DeviceSupportFactory.
     // NOLINTNEXTLINE(performance-*)
     std::shared_ptr<hal::Device> device, std::shared_ptr<const Module> module) {
   return std::make_shared<DeviceSession>(device, module);

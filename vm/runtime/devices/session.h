@@ -1,4 +1,4 @@
-// Sessions on devices that are not the host.
+// Support for sessions on devices that are not the host.
 //
 //   Session::Create(module, {.device = device,
 //                            .tiering = tiering,
@@ -12,7 +12,8 @@
 
 namespace ember::vm {
 
-// Makes the device support of a session. It is a DeviceSupportFactory.
+// Makes the device support of a session. The type of this function is
+// DeviceSupportFactory.
 std::shared_ptr<DeviceSupport> NewDeviceSupport(
     std::shared_ptr<hal::Device> device, std::shared_ptr<const Module> module);
 

@@ -1,5 +1,5 @@
-// Tests sessions on a device that is not the host, with a fake one
-// (testing/fake_device.h): their results equal those of the host.
+// Tests sessions on a fake device that is not the host (testing/fake_device.h):
+// their results must equal those of sessions on the host.
 #include "vm/runtime/devices/session.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::vector<Setting> Settings() {
   };
 }
 
-// A session on a fake device, and its parts.
+// A session on a fake device, with the device and the provider of its kernels.
 struct Subject {
   std::shared_ptr<FakeDevice> device;
   std::shared_ptr<FakeProvider> provider;
@@ -114,7 +114,7 @@ std::string Outcome(Session& session, std::span<const Tensor> inputs) {
   return text;
 }
 
-// Runs all samples in all settings, with changing shapes.
+// Runs all sample modules in all settings of the device, with changing shapes.
 TEST(DeviceSessionTest, GivesWhatTheHostGives) {
   for (const SampleModule& sample : SampleModules()) {
     const auto module = Sample(sample.name);
@@ -130,15 +130,16 @@ TEST(DeviceSessionTest, GivesWhatTheHostGives) {
             << sample.name << ", " << setting.name << ", seed " << seed;
         right += want.find("INVALID") == std::string::npos;
       }
-      // most runs succeed, so not only errors are compared
+      // Enough runs must succeed, so that not only errors are compared.
       EXPECT_GE(right, 2) << sample.name;
     }
   }
 }
 
-// Reads memory that this run has not written: of an allocation, of the arena,
-// of an output of which a part is written, and of a result. Contents that
-// earlier runs left there must not be visible (docs/security.md).
+// This program reads memory that the run has not written: in an allocation, in
+// the arena, in an output of which only a part is written, and in a result.
+// Contents that earlier runs have left in this memory must not be visible
+// (docs/security.md).
 constexpr std::string_view kUnwritten = R"(module "m" from "test"
 dispatch @add(%x: f32[8]) -> (%y: f32[8]) {
   %y[i] = %x[i] + 1.0
@@ -185,8 +186,9 @@ TEST(DeviceSessionTest, NoRunSeesWhatAnotherHasLeft) {
       subject.session->ResetProfile();
       EXPECT_EQ(Outcome(*subject.session, {&x, 1}), want)
           << setting.name << ", run " << run;
-      // Unwritten memory is cleared without reading what the device has there.
-      // The second submission is for b7, which has the memory of b2.
+      // Memory that was not written is cleared without waiting for the device
+      // and reading its contents. The second submission is needed for b7, which
+      // uses the same memory as b2.
       if (setting.name == "separate") {
         EXPECT_EQ(subject.session->device_report().work.submissions, 2);
       }
@@ -213,8 +215,8 @@ TEST(DeviceSessionTest, StaticModelsAreOneSubmissionThatIsReplayed) {
     EXPECT_EQ(work.runs, 10);
     EXPECT_EQ(work.submissions, 10);
     EXPECT_EQ(work.recorded, 0);
-    // The commands are two dispatches, the copy of the result, and that of the
-    // input if it needs one.
+    // The commands of a run are two dispatches, the copy of the result and, if
+    // necessary, the copy of the input.
     EXPECT_EQ(work.commands, 10 * (shares ? 3 : 4));
     EXPECT_TRUE(subject.session->device_report().host.empty());
     for (const SiteProfile& site : subject.session->Profile())
@@ -238,7 +240,7 @@ TEST(DeviceSessionTest, OtherShapesAndBackAgainAreReplayed) {
   EXPECT_EQ(subject.provider->records(), records);
 }
 
-// Constants may be the same bytes of the file, or overlap.
+// Constants in this file are the same bytes, or overlap.
 constexpr std::string_view kOverlapping = R"(module "m" from "test"
 constant part: f32[2] = [0, 0]
 constant whole: f32[32] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
@@ -262,8 +264,8 @@ program main(x: f32[16]) -> (y: f32[16]) {
 
 TEST(DeviceSessionTest, ConstantsMayShareBytes) {
   ModuleDefinition definition = ParseSample(kOverlapping);
-  // Constants that do not overlap stay at a multiple of 64 bytes, as they are
-  // in files.
+  // Constants that do not overlap are at multiples of 64 bytes, as they are in
+  // files.
   StatusOr<std::shared_ptr<const Module>> aligned =
       Module::FromDefinition(definition);
   ASSERT_TRUE(aligned.ok()) << aligned.status().ToString();
@@ -283,7 +285,8 @@ TEST(DeviceSessionTest, ConstantsMayShareBytes) {
   }
 }
 
-// Memory of results that the host has dropped is available to later runs.
+// When the host has dropped results, later runs must be able to use their
+// memory.
 TEST(DeviceSessionTest, DroppedResultsDoNotUseUpTheLimit) {
   for (const bool shares : {false, true}) {
     Setting setting = {.device = {.limits = {.shares_memory = shares}}};
@@ -312,7 +315,8 @@ program main<N>(x: f32[N]) -> (y: f32[N]) {
   }
 }
 
-// Results that the user keeps must not change the memory that programs use.
+// If the user keeps results, programs must still use the same memory in each
+// run, so that commands can be replayed.
 TEST(DeviceSessionTest, KeptResultsDoNotStopReplays) {
   for (const bool shares : {false, true}) {
     const Subject subject = NewSubject(
@@ -358,8 +362,8 @@ TEST(DeviceSessionTest, SaysWhatRanOnTheHostAndWhy) {
   ASSERT_EQ(report.host.size(), 1u);
   EXPECT_EQ(report.host[0].instruction, profile[0].instruction);
   EXPECT_EQ(report.host[0].work.calls, 3);
-  // The input's copy is on the host; the 16 bytes of the output are copied in
-  // both directions.
+  // The input's copy is on the host already. The 16 bytes of the output are
+  // copied to the host and back.
   EXPECT_EQ(report.host[0].work.copied_bytes, 3 * 32);
   EXPECT_EQ(subject.tiering->slot(0)->decline_reasons()[0],
             "declined for a test");
@@ -421,7 +425,7 @@ program inner(x: f32[2], p: i64[1]) -> (y: f32[1]) {
 
 TEST(DeviceSessionTest, FailedChecksAreThoseOfTheHost) {
   std::string text(kGathers);
-  // The dims of the results of a program.
+  // Results of programs get dims here, in place of the empty lists.
   for (size_t at; (at = text.find("-> b7 []")) != std::string::npos;)
     text.replace(at, 8, "-> b7 [i9]");
   for (size_t at; (at = text.find("result y = b2 []")) != std::string::npos;)
@@ -434,8 +438,9 @@ TEST(DeviceSessionTest, FailedChecksAreThoseOfTheHost) {
     tensor.elements<int64_t>()[0] = value;
     return tensor;
   };
-  // The first check that fails in the order of the program is reported,
-  // whichever is noticed first. Afterwards the session can be used again.
+  // The error must be that of the first failed check in the program's order,
+  // even if the failure of a later one is detected earlier. Afterwards the
+  // session must be usable.
   for (const auto& [p, q] : {std::pair(0, 1),
                              {7, 0},
                              {0, 9},
@@ -476,8 +481,8 @@ TEST(DeviceSessionTest, KeepsToTheMemoryLimit) {
     const Status status = run(100);
     EXPECT_EQ(status.code(), StatusCode::kResourceExhausted)
         << status.ToString();
-    // Blocks of other sizes, and the recordings that use them, are freed to
-    // make room.
+    // Blocks of other sizes must be freed to make room, together with the
+    // recordings that use them.
     for (const int64_t rows : {20, 4, 32, 4, 20}) {
       results.clear();
       const Status again = run(rows);
@@ -500,8 +505,9 @@ TEST(DeviceSessionTest, SessionsOfAModuleShareItsConstants) {
   EXPECT_EQ(Outcome(*first.session, {&x, 1}), want);
   const int64_t before = first.device->memory_statistics().allocations;
   EXPECT_EQ(Outcome(*second, {&x, 1}), want);
-  // The allocations are input, place of the result, and result, twice if there
-  // is a mirror. There are none for constants.
+  // The allocations are the input, the memory of the result, and the result's
+  // copy; there are twice as many if buffers have mirrors. None are for
+  // constants.
   EXPECT_LE(first.device->memory_statistics().allocations - before, 5);
   EXPECT_EQ(first.provider->requests(), 2);
   EXPECT_EQ(Outcome(*first.session, {&x, 1}), want);

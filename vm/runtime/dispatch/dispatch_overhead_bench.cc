@@ -1,12 +1,12 @@
-// Measures the VM's overhead per dispatch: a chain of one-element dispatches
-// over one arena, as a compiled model with static shapes has them.
+// Measures the runtime's overhead per dispatch, for a chain of dispatches of
+// one element in one arena, like that of a compiled model with static shapes.
 //
 //   dispatch_overhead_bench [DISPATCHES]
 //
-// Prints nanoseconds per dispatch: in all at tier 0; for a bare Plan::Run, to
-// subtract; with a kernel that does nothing, when its site has settled; with
-// such a kernel and the clock readings and counters of a site that has not
-// settled; and at tier 0 with those.
+// Prints nanoseconds per dispatch for five cases: the whole run at tier 0;
+// Plan::Run alone, to be subtracted; a kernel that does nothing, once the
+// choice of the kernel is final; such a kernel with the clock readings and
+// counters that are needed before the choice is final; and tier 0 with these.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -38,8 +38,8 @@ constexpr const char* kDispatch =
     "dispatch @increment(%x: f32[1]) -> (%y: f32[1]) {\n  %y[i] = %x[i] + "
     "1.0\n}\n";
 
-// Returns a program of `count` dispatches that computes x + count, alternating
-// between two places of the arena.
+// Returns the text of a program of `count` dispatches that computes x + count.
+// It alternates between two positions in the arena.
 std::string ChainText(int count) {
   std::string text = "module \"bench\" from \"bench\"\n";
   text += kDispatch;
@@ -73,7 +73,8 @@ class NothingProvider : public KernelProvider {
   }
 };
 
-// Returns the median over batches of the time of one call, in nanoseconds.
+// Returns the median, over several batches of calls, of the time of one call in
+// nanoseconds.
 double MedianNs(const std::function<void()>& call) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> times;

@@ -11,8 +11,9 @@
 namespace ember::vm {
 namespace {
 
-// Acquires and drops blocks of the pool as a run of the entry program will, up
-// to the first instruction whose outcome is not known before the run.
+// Acquires and drops blocks of the pool in the same way as a run of the entry
+// program, up to the first instruction whose effect is not known before the
+// run.
 class Rehearsal {
  public:
   Rehearsal(const Program& program, MemoryPool& pool)
@@ -36,14 +37,15 @@ class Rehearsal {
   }
 
  private:
-  // Sets a register to a block, and takes over the caller's reference of the
-  // block.
+  // Sets a register to a block. The register takes over the caller's reference
+  // to the block.
   void SetBuffer(uint32_t reg, MemoryBlock* block) {
     if (buffers_[reg] != nullptr) buffers_[reg]->Drop();
     buffers_[reg] = block;
   }
 
-  // Executes one instruction. False if its effect is not known before the run.
+  // Executes one instruction. Returns false if its effect is not known before
+  // the run.
   bool Step(const ProgramInstruction& in) {
     switch (in.opcode) {
       case ProgramOpcode::kInteger:
@@ -89,9 +91,10 @@ class Rehearsal {
         return integers_[in.b] != 0;
       case ProgramOpcode::kDispatch:
       case ProgramOpcode::kStoreInteger:
-      // Either the caller or the program keeps the memory, which is the same
-      // until the program ends. Copies are not rehearsed, because a result in
-      // the caller's memory needs none.
+      // A result has no effect on the pool here: its memory is kept, by the
+      // caller or by the program, until the program ends. Copies of results are
+      // not made in advance, because a result in the caller's memory needs
+      // none.
       case ProgramOpcode::kResult:
         return true;
       case ProgramOpcode::kBranch:
@@ -113,7 +116,8 @@ class Rehearsal {
   std::vector<MemoryBlock*> buffers_;
 };
 
-// Kernels use their temporaries one after another, so the largest serve all.
+// Reserves memory for temporaries. Kernels use their temporaries one after
+// another, so the largest number of bytes suffices for all.
 void ReserveTemporaries(const Module& module, const Tiering& tiering,
                         int workers, MemoryPool& pool) {
   int64_t most = 0;

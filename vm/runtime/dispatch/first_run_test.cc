@@ -51,12 +51,13 @@ StatusOr<std::unique_ptr<Session>> Create(std::shared_ptr<const Module> module,
   return Session::Create(std::move(module), options);
 }
 
-// Bytes that a plan of @copy or @open charges for itself (OwnBytes in
-// vm/interpreter/plan_builder.cc); they are no block of the pool.
+// Number of bytes that a plan of @copy or @open charges for its own lists
+// (OwnBytes in vm/interpreter/plan_builder.cc); they are not part of the pool's
+// blocks.
 constexpr int64_t kPlanBytes = 3328;
 
-// Returns the bytes of the pool's blocks when the session is created and after
-// a run.
+// Returns the number of bytes of the pool's blocks after the session was
+// created, and after a run.
 std::pair<int64_t, int64_t> PoolBytes(
     const std::shared_ptr<const Module>& module) {
   const std::unique_ptr<Session> session = *Create(module);
@@ -68,8 +69,8 @@ std::pair<int64_t, int64_t> PoolBytes(
   return {before, session->memory().pool_bytes - kPlanBytes};
 }
 
-// Blocks that were released, overwritten or moved are used again, as in a run;
-// views keep their blocks.
+// Blocks that were released, overwritten or moved must be reused, as in a run.
+// A view keeps its block in use.
 constexpr std::string_view kStraight = R"(
   i0 = integer 1024
   i1 = integer 1024
@@ -97,8 +98,9 @@ TEST(FirstRunTest, BlocksOfStaticShapesAreThereAndNoMore) {
   EXPECT_EQ(after, before);
 }
 
-// Before Linux 5.14, without the system's help, pages are mapped one by one in
-// either case, and the program writes few of them.
+// The first run must not cause page faults for the blocks. Before Linux 5.14
+// the system cannot bring in pages in advance, so pages are mapped one by one
+// in both cases; the program then writes only a few of them.
 TEST(FirstRunTest, TheRunBringsNoPages) {
   const std::unique_ptr<Session> session =
       *Create(ModuleOf(kStatic, kStraight));
@@ -111,7 +113,8 @@ TEST(FirstRunTest, TheRunBringsNoPages) {
   };
   const auto before = faults();
   ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
-  // The blocks have 768 pages. Other page faults come from code.
+  // The blocks have 768 pages. The faults that are counted come from code and
+  // other memory.
   EXPECT_LT(faults() - before, 200);
 }
 
@@ -131,7 +134,7 @@ L9:
   return
 )";
   const auto [before, after] = PoolBytes(ModuleOf(kStatic, kBranches));
-  EXPECT_EQ(before, 256);  // the pool has one block of the smallest size
+  EXPECT_EQ(before, 256);  // The pool has one block, of the smallest size.
   EXPECT_EQ(after, 256 + (1 << 20));
 }
 
@@ -153,8 +156,8 @@ TEST(FirstRunTest, OpenDimsAreLeftToTheRun) {
   EXPECT_EQ(after, 512);
 }
 
-// If memory is refused, creating the session succeeds and the run reports the
-// error.
+// If memory is refused, creating the session must succeed, and the run must
+// report the error.
 TEST(FirstRunTest, TooMuchIsLeftToTheRun) {
   const auto session =
       Create(ModuleOf(kStatic, kStraight), {.memory_limit = 2 << 20});
@@ -182,8 +185,8 @@ class HungryKernel final : public HostKernel {
   const int64_t bytes_;
 };
 
-// Temporaries are prepared for the kernel that the run will use, but not if a
-// limit forbids them.
+// Temporaries must be allocated in advance for the kernel that the run will
+// use, unless a limit forbids them.
 TEST(FirstRunTest, TemporariesOfKernelsAreThere) {
   constexpr int64_t kBytes = 1 << 20;
   const std::shared_ptr<ScratchBlocks> blocks = ScratchBlocks::Shared();
@@ -207,7 +210,7 @@ TEST(FirstRunTest, TemporariesOfKernelsAreThere) {
   options.memory_limit = 0;
   ASSERT_TRUE(Create(module, options).ok());
   EXPECT_EQ(blocks->made_bytes(), kBytes);
-  // Another session needs no further block.
+  // For another session no further block must be allocated.
   ASSERT_TRUE(Create(module, options).ok());
   EXPECT_EQ(blocks->made_bytes(), kBytes);
 }

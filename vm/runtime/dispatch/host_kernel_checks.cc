@@ -1,4 +1,5 @@
-// Checks the first call of a kernel, whose results are not used.
+// Checks the first call of a kernel. The kernel's results of this call are only
+// compared, not used.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -11,23 +12,24 @@
 namespace ember::vm {
 namespace {
 
-// Smallest size in bytes of a constant whose pages are worth releasing.
+// Smallest number of bytes of a constant whose pages are worth releasing.
 constexpr int64_t kLargeConstant = int64_t{1} << 20;
 
 }  // namespace
 
 HostDispatchRunner::CheckTime HostDispatchRunner::WhenToCheck(SiteState& site) {
-  // Number of shape classes with which a kernel for all shapes is checked.
+  // Number of shape classes after which a kernel for all shapes needs no more
+  // checks.
   constexpr int kMaxClasses = 8;
   PlanEntry& entry = *site.entry;
   if (entry.is_checked) return CheckTime::kNever;
-  // Checks by other sessions count, too.
+  // Checks that other sessions have made count, too.
   const KernelSlot::Checks checks =
       site.slot->ChecksOf(entry.kernel, entry.parameters);
   entry.is_checked = checks.has_these || checks.count >= kMaxClasses;
   if (entry.is_checked) return CheckTime::kNever;
-  // After an inconclusive check the next call is checked, because the first
-  // call of each run may be inconclusive, too.
+  // After an inconclusive check the next call is checked even if trials have
+  // taken enough time, because the first call of each run may be inconclusive.
   if (entry.checks > 0 || !account_.has_lost_enough()) return CheckTime::kNow;
   return checks.count > 0 ? CheckTime::kNever : CheckTime::kLater;
 }
@@ -47,8 +49,9 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
             .ToString());
     UseKernel(entry, nullptr);
   }
-  // Tier 0 runs only once here, so weights are not packed for it in addition to
-  // those that the kernel has packed.
+  // If there is no plan, one is made only for this call. It does not pack
+  // weights, because tier 0 runs only once and the kernel has packed them
+  // already.
   const bool is_only_checking = entry.plan == nullptr;
   if (is_only_checking) {
     EMBER_RETURN_IF_ERROR(
@@ -61,7 +64,8 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
   NoteCall(site, 0, begin, end);
   if (check.ok()) Check(site, *check, status);
   if (is_only_checking) ReleaseConstants(site);
-  // A kernel that existed before the first call of tier 0 is not measured.
+  // If a kernel existed before the first call of tier 0, its time is not
+  // compared with tier 0's.
   const bool is_measured = entry.trial.interpreted_ns() > 0;
   if (status.ok()) tiering().Count(site.group, end - begin);
   if (status.ok() && is_measured) UpdateTrial(site, nullptr, end - begin);
@@ -70,8 +74,8 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
   return status;
 }
 
-// Releases the pages of weights in the model's file: the kernel has a copy of
-// them.
+// Releases the pages of large constants in the model's file, because the kernel
+// has a packed copy of them.
 void HostDispatchRunner::ReleaseConstants(const SiteState& site) {
   const auto first = std::ranges::find(context_.module.sites(), site.group,
                                        &DispatchSite::group);
@@ -103,10 +107,11 @@ void HostDispatchRunner::Check(SiteState& site, KernelCheck& check,
   const Status got =
       RunOnHost(kernel, {entry.parameters, check.buffers(), runner,
                          entry.points, context_.memory.pool().get()});
-  // A call that was stopped, or that follows a stopped one, has computed only a
-  // part.
+  // The check is left out if the run was stopped, because the results may then
+  // be incomplete.
   if (interrupt.ShouldStop()) return;
-  // If both failed, there is nothing to compare; a later call is checked.
+  // If both tier 0 and the kernel failed, there is nothing to compare; a later
+  // call will be checked.
   if (!want.ok() && !got.ok()) return;
   const auto first = std::ranges::find(context_.module.sites(), site.group,
                                        &DispatchSite::group);
@@ -128,8 +133,8 @@ void HostDispatchRunner::Check(SiteState& site, KernelCheck& check,
                    .want_status = want,
                    .got_status = got,
                    .interrupt = &interrupt});
-  // An interrupted judge has not compared everything; another call will be
-  // checked.
+  // If the interrupt stopped the judge, it has not compared all results;
+  // another call will be checked.
   if (interrupt.ShouldStop()) return;
   if (!verdict.wrong.empty()) {
     site.slot->Withdraw(&kernel, std::move(verdict.wrong));

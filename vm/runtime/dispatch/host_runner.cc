@@ -6,8 +6,8 @@
 namespace ember::vm {
 namespace {
 
-// Returns the best time of a call with the kernel in nanoseconds; kernel null:
-// at tier 0.
+// Returns the best time in nanoseconds of a call with the kernel; if `kernel`
+// is null, of a call at tier 0.
 int64_t BestTime(const KernelTrial& trial, const Kernel* kernel) {
   return kernel != nullptr ? trial.compiled_ns() : trial.interpreted_ns();
 }
@@ -43,12 +43,12 @@ void HostDispatchRunner::StartRun() {
 
 Status HostDispatchRunner::EndRun() {
   if (side_by_side_ == nullptr) return OkStatus();
-  // Calls that were kept come before the call that failed, so their error takes
-  // precedence.
+  // If a kept call fails, its error is returned rather than that of the
+  // program, because the call came earlier.
   Status kept = side_by_side_->Synchronize();
   side_by_side_->EndRun();
-  // There are no batches and there will be none, so no instruction needs to be
-  // examined from now on.
+  // There are no batches and no more will be formed, so instructions need not
+  // be checked for kept calls any more.
   if (side_by_side_->is_decided() && side_by_side_->batch_count() == 0) {
     side_by_side_.reset();
     keeps_calls_ = false;
@@ -119,7 +119,7 @@ Status HostDispatchRunner::RunObserved(SiteState& site) {
   return status;
 }
 
-// True if the kernel is used without a trial.
+// True if the kernel is used without comparing its times with tier 0's.
 bool HostDispatchRunner::IsKept(const Kernel* kernel) const {
   return kernel == nullptr || kernel->is_settled() ||
          tiering().options().keeps_slow_kernels;
@@ -140,8 +140,8 @@ void HostDispatchRunner::UpdateTrial(SiteState& site, const Kernel* used,
   } else {
     trial.AddCompiled(ns);
   }
-  // Tier 0's own times are never below its best; that difference is not a loss
-  // of trials.
+  // A call at tier 0 counts with its best time: the difference to its real time
+  // is not a loss that trials cause.
   account_.AddCall(trial.interpreted_ns(),
                    used == nullptr ? trial.interpreted_ns() : ns);
   account_.NoteMeasured();

@@ -32,8 +32,8 @@ Status Unfit(std::string_view expected) {
       Concat({"expected ", expected, ", found another"}));
 }
 
-// Checks that the image is one of this dispatch and follows this runtime's
-// calling convention.
+// Checks that the image is for this dispatch and follows the calling convention
+// of this runtime.
 Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
   const size_t operands = dispatch.input_count() + dispatch.output_count();
   const size_t parameters = dispatch.parameters.size();
@@ -47,8 +47,8 @@ Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
     const KernelBuffer& buffer = image.buffers[i];
     const KernelScope scope =
         i < dispatch.input_count() ? KernelScope::kInput : KernelScope::kOutput;
-    // The image may split or merge dims; only the number of elements must be
-    // the same.
+    // The buffer may have other dims than in the dispatch; only the number of
+    // elements must be the same.
     if (is_operand ? buffer.scope != scope ||
                          buffer.type != dispatch.buffers[i].type ||
                          buffer.alignment >
@@ -63,8 +63,8 @@ Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
         return Unfit("operands that may share memory as those of its dispatch");
     }
   }
-  // Images with open extents cannot be checked here; their maker is
-  // responsible.
+  // Sizes that depend on parameters cannot be checked here; the maker of the
+  // image is responsible for them.
   if (image.parameter_count > 0) return OkStatus();
   EMBER_ASSIGN_OR_RETURN(
       const tensor::ConcreteHeader header,
@@ -80,21 +80,21 @@ Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
   return OkStatus();
 }
 
-// Kernels of one target, from any source.
+// The kernels for one target, from a module, an overlay or a table.
 struct Source {
-  std::string name;  // name of the source, for messages
+  std::string name;  // name of the source for messages
   std::string target;
   NativeParts parts;
-  // object that keeps the bytes alive; null: they stay valid
+  // object that owns the memory; null if the memory stays valid
   std::shared_ptr<const void> owner;
-  // True if the code runs in place. Otherwise it is copied to memory that can
-  // be made executable.
+  // True if the code is executed where it is. False if it must be copied to
+  // executable memory.
   bool is_linked = false;
-  // Functions of a table that has functions instead of code.
+  // Functions of a table that has functions in place of code.
   std::span<const NativeFunction> functions = {};
 };
 
-// Checks that the code has the form that kernels of this source have.
+// Checks that the code has the format that kernels from this source must have.
 Status CheckCode(const KernelCode& code, const Source& source, bool is_host) {
   if (!source.functions.empty())
     return code.format == KernelFormat::kCSource ? OkStatus()
@@ -109,7 +109,7 @@ Status WrongHash(uint64_t expected, uint64_t found) {
   return DataLossError(Concat({"expected hash ", expected, ", found ", found}));
 }
 
-// Returns the functions that the phases name.
+// Returns for each phase the function with the name that the phase has.
 StatusOr<std::vector<PhaseFunction>> FunctionsOf(
     const KernelCode& code, std::span<const NativeFunction> all) {
   std::vector<PhaseFunction> functions;
@@ -127,7 +127,7 @@ StatusOr<std::vector<PhaseFunction>> FunctionsOf(
   return functions;
 }
 
-// Returns the functions of code that is in memory already.
+// Returns the functions of code that is in executable memory already.
 StatusOr<std::vector<PhaseFunction>> FunctionsOf(const KernelCode& code) {
   const auto address = reinterpret_cast<uintptr_t>(code.bytes.data());
   if (address % code.alignment != 0) {
@@ -141,9 +141,10 @@ StatusOr<std::vector<PhaseFunction>> FunctionsOf(const KernelCode& code) {
   return functions;
 }
 
-// Reads the constants that a kernel reads in place and as a whole, so that
-// their pages are in memory. A dispatch of fewer points looks up only a part of
-// a table, which may be large.
+// Reads constants that the kernel will read completely and without packing
+// them, so that their pages are in memory. A dispatch with fewer points than a
+// constant's elements reads only some of them (a table lookup), so such a
+// constant is left out.
 void ReadWhatIsRead(const KernelRequest& request) {
   const tensor::Dispatch& dispatch = *request.dispatch;
   if (!dispatch.parameters.empty()) return;
@@ -196,7 +197,8 @@ class Installer {
 
   bool is_host() const { return options_.device == nullptr; }
 
-  // Reports a step. False: the progress stopped it.
+  // Reports a step. Returns false if the receiver of the progress requests to
+  // stop.
   bool Begin(std::string_view item, size_t done, size_t total) {
     if (report_.status.ok()) {
       report_.status = ReportStep(options_.progress,
@@ -216,7 +218,7 @@ class Installer {
         {source, dispatch.empty() ? "" : ": dispatch @", dispatch, ": ", why}));
   }
 
-  // Finds the sections of the module.
+  // Adds the sections of the module to the list of sources.
   void FindSections() {
     const std::vector<NativeSection>& natives = module_.definition().natives;
     report_.sections += static_cast<int>(natives.size());
@@ -308,7 +310,8 @@ class Installer {
                         .is_linked = false});
   }
 
-  // Returns the identity of the module, which only kernels in other files need.
+  // Returns the identity of the module. It is computed only if needed, that is,
+  // for kernels in other files.
   const ModuleIdentity& Identity() {
     if (!identity_) identity_ = IdentityOf(module_.definition());
     return *identity_;
@@ -356,7 +359,8 @@ class Installer {
     return OkStatus();
   }
 
-  // Finds the kernels for groups that have none from another section.
+  // Finds the kernels of a source for those groups that have no kernel from
+  // another source.
   std::vector<Wanted> FindWanted(const Source& source,
                                  const std::vector<NativeKernel>& kernels) {
     const ModuleDefinition& definition = module_.definition();
@@ -386,8 +390,8 @@ class Installer {
           wanted.push_back({site.group, i});
       }
     }
-    // The kernel that is installed last is considered first, so kernels for one
-    // shape are installed after that for all shapes.
+    // KernelSlot considers the kernel that was installed last first. Therefore
+    // kernels for one shape are installed after those for all shapes.
     std::ranges::stable_sort(wanted, {}, [&](const Wanted& one) {
       return !kernels[one.kernel].image.shape.empty();
     });
@@ -440,8 +444,8 @@ class Installer {
 
   void PutIntoSlot(const NativeKernel& kernel, std::unique_ptr<Kernel> made,
                    KernelSlot& slot) {
-    // The claim prevents a request for the same kernel. If one was made
-    // already, its kernel stays.
+    // The request for this kernel is claimed, so that no session requests it.
+    // If it was claimed before, the kernel of that request stays.
     if (!slot.ClaimRequest(kernel.image.tier, kernel.image.shape)) return;
     slot.Install(std::move(made));
     ++report_.kernels;
@@ -452,7 +456,7 @@ class Installer {
   const Module& module_;
   std::optional<ModuleIdentity> identity_;
   std::vector<Source> sources_;
-  std::set<size_t> done_;  // groups that have a kernel
+  std::set<size_t> done_;  // numbers of the groups of sites that have a kernel
   NativeReport report_;
 };
 

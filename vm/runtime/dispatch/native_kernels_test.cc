@@ -1,7 +1,7 @@
-// Tests the loading of native sections: which one is used, which are refused
-// and why, and that nothing of a section is used without permission. Kernels
-// are written by hand, in text, and do next to nothing, so that their effect
-// shows that they ran.
+// Tests the installation of native sections: which section is used, which are
+// refused and why, and that no section is used without permission. The kernels
+// are hand-written text. They do almost nothing, so that the results show which
+// kernels ran.
 #include "vm/runtime/dispatch/native_kernels.h"
 
 #include <sys/mman.h>
@@ -36,14 +36,14 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Machine code of functions. kReturns0 and kReturns1 return 0 and 1. kCopies:
-// copies 16 bytes of buffer 3 to buffer 2 and returns 0; at offset 32 is a
-// function that returns 1.
+// Machine code of three functions. kReturns0 returns 0 and kReturns1 returns 1.
+// kCopies copies 16 bytes of buffer 3 to buffer 2 and returns 0; at its offset
+// 32 is a function that returns 1.
 #if defined(__x86_64__)
 constexpr const char* kCopies =
     "488b4618488b56100f10000f110231c0c3909090909090909090909090909090"
     "b801000000c39090";
-// feature that all of these processors have
+// a feature that every processor of this kind has
 constexpr const char* kBaseline = "+v2";
 constexpr const char* kReturns0 = "31c0c390";
 constexpr const char* kReturns1 = "b801000000c39090";
@@ -60,7 +60,7 @@ constexpr const char* kReturns1 = "20008052c0035fd6";
 
 std::string Kind() { return std::string(TargetText(hal::HostTarget()).name()); }
 
-// A kernel of dispatch @gemm of the sample "static".
+// The text of a kernel for the dispatch @gemm of the sample "static".
 constexpr const char* kGemm = R"(kernel "gemm" for "any" {
   tier 2
   %0: i64 = constant 2
@@ -71,7 +71,8 @@ constexpr const char* kGemm = R"(kernel "gemm" for "any" {
   phase tasks %0
   code machine-code align 16 entries 0 { "CODE" }
 })";
-// A kernel of @bias_relu with other dims.
+// The text of a kernel for @bias_relu, whose buffers have other dims than the
+// dispatch's.
 constexpr const char* kBiasRelu = R"(kernel "bias_relu" for "any" {
   tier 2
   %0: i64 = constant 2
@@ -119,7 +120,7 @@ NativeSection SectionOf(const std::string& target, std::string bytes) {
 std::shared_ptr<const Module> ModuleWith(std::vector<NativeSection> natives) {
   ModuleDefinition definition = SampleNamed("static");
   definition.natives = std::move(natives);
-  // The module is written to bytes of a file and read from them.
+  // The module is written to the bytes of a file and read back.
   auto bytes = SerializeModule(definition);
   EXPECT_TRUE(bytes.ok()) << bytes.status().ToString();
   auto owner = std::make_shared<std::vector<uint8_t>>(*std::move(bytes));
@@ -174,7 +175,8 @@ TEST(NativeKernelsTest, RunOnlyIfAsked) {
   EXPECT_EQ(with.report.Text(),
             "native kernels for 2 of 2 dispatches (" + Kind() + ")");
   EXPECT_THAT(with.report.refused, ElementsAre());
-  // Tier 0 runs the other dispatch, on memory that the kernel has not written.
+  // Tier 0 runs the other dispatch, which reads the output that the kernel has
+  // not written (zeros).
   EXPECT_THAT(RunWith({Section({Gemm()})}).result,
               ElementsAre(0.125f, 0, 0.125f, 0));
 }
@@ -200,8 +202,8 @@ TEST(NativeKernelsTest, TheBestSectionForEachDispatch) {
                           "+warp=9: this machine lacks warp=9"));
 }
 
-// Kernels that do not fit their dispatch are left out; the model runs without
-// them.
+// Kernels that do not fit their dispatch must be refused; the model must run
+// without them.
 TEST(NativeKernelsTest, KernelsThatDoNotFitAreRefused) {
   const std::pair<NativeKernel, const char*> cases[] = {
       {Gemm(With(kGemm, "tier 2", "tier 2 parameters 1")),
@@ -232,7 +234,7 @@ TEST(NativeKernelsTest, KernelsThatDoNotFitAreRefused) {
   none.dispatch = 2;
   EXPECT_THAT(RunWith({Section({none})}).report.refused[0],
               HasSubstr("expected a dispatch below 2, found 2"));
-  // A kernel that was made for other constants is not used.
+  // A kernel that was made for other constants must not be used.
   NativeKernel other = Gemm();
   other.constants[1].offset = 4;
   EXPECT_THAT(RunWith({Section({other})}).result, kRight);
@@ -285,9 +287,10 @@ TEST(NativeKernelsTest, WeightsPackedBeforeAreUsedAsTheyAre) {
   const Outcome outcome = RunWith({Section({kernel})});
   EXPECT_THAT(outcome.report.refused, ElementsAre());
   EXPECT_EQ(outcome.report.dispatches, 1u);
-  // The result has the bias, which tier 0 adds.
+  // The result contains the bias, which tier 0 has added.
   EXPECT_THAT(outcome.result, ElementsAre(1.125f, 0, 3.125f, 3.5f));
-  // Packed weights must have exactly the bytes that the image declares.
+  // Packed weights must have exactly the number of bytes that the image
+  // declares.
   for (const size_t size : {size_t{0}, size_t{8}, size_t{15}}) {
     kernel.packed = {bytes_of(size)};
     const Outcome refused = RunWith({Section({kernel})});
@@ -297,7 +300,7 @@ TEST(NativeKernelsTest, WeightsPackedBeforeAreUsedAsTheyAre) {
   }
 }
 
-// A table as a linker leaves it in memory.
+// A table of kernels in the form in which a linker leaves it in memory.
 class Table {
  public:
   Table(const ModuleDefinition& module, const std::string& target,
@@ -376,7 +379,7 @@ TEST(NativeKernelsTest, LinkedKernelsRunWhereTheyAre) {
   std::vector<Tensor> results;
   ASSERT_TRUE(session->Run(std::span(&input, 1), &results).ok());
   EXPECT_THAT(results[0].elements<float>(), kNothing);
-  // Dispatches that have a kernel already keep it.
+  // Dispatches that have a kernel already must keep it.
   EXPECT_EQ(InstallNativeKernels(*options.tiering, {.uses_module = false,
                                                     .tables = {table.symbol()}})
                 .kernels,
@@ -419,7 +422,8 @@ TEST(NativeKernelsTest, TablesThatDoNotFitAreRefused) {
               HasSubstr("expected a table with its sizes"));
 }
 
-// A table as a C compiler leaves it in memory (vm-prejit --emit=c).
+// A table of kernels in the form in which a C compiler leaves it in memory
+// (vm-prejit --emit=c).
 class PointerTable {
  public:
   PointerTable(const ModuleDefinition& module,
@@ -454,7 +458,7 @@ class PointerTable {
   } table_;
 };
 
-// Sets all elements of the tasks' rows to 9.
+// A phase's function that sets all elements of its tasks' rows to 9.
 int32_t FillRows(const int64_t*, void* const* buffers, int64_t begin,
                  int64_t end, IndexFailure*) {
   float* const y = static_cast<float*>(buffers[2]);
@@ -487,7 +491,7 @@ TEST(NativeKernelsTest, FunctionsOfTheProgramAreCalled) {
   Tensor input = *Tensor::Allocate(DType::kF32, {2, 3});
   std::vector<Tensor> results;
   ASSERT_TRUE(session->Run(std::span(&input, 1), &results).ok());
-  // The result has the bias, which tier 0 adds.
+  // The result contains the bias, which tier 0 has added.
   EXPECT_THAT(results[0].elements<float>(),
               ElementsAre(9.125f, 8.5f, 9.125f, 8.5f));
 }
@@ -497,7 +501,8 @@ TEST(NativeKernelsTest, FunctionsThatAreMissingAreRefused) {
   const PointerTable other(module, {{"another", FillRows}}, {NamedGemm()});
   EXPECT_THAT(InstallTable(other.symbol()).refused,
               ElementsAre(HasSubstr("expected a function gemm_phase0")));
-  // Code of other formats cannot use functions by name, and names are no code.
+  // Code of other formats must not name functions of a table, and code that
+  // consists of names must not come from a section.
   NativeKernel shader = NamedGemm();
   shader.image.code.format = KernelFormat::kSpirv;
   const PointerTable code(module, {{"gemm_phase0", FillRows}}, {shader});
@@ -509,7 +514,7 @@ TEST(NativeKernelsTest, FunctionsThatAreMissingAreRefused) {
 }
 
 Overlay OverlayOf(const ModuleDefinition& module, NativeSection section) {
-  // The overlay is written to bytes of a file and read from them.
+  // The overlay is written to the bytes of a file and read back.
   Overlay overlay;
   overlay.module = IdentityOf(module);
   overlay.section = std::move(section);
@@ -551,7 +556,7 @@ TEST(NativeKernelsTest, OverlaysAreSectionsOfTheirOwn) {
 }
 
 // Eight threads run sessions of one module, which share its kernels, and
-// modules of their own; for TSan.
+// sessions of modules of their own. ThreadSanitizer checks for data races.
 TEST(NativeKernelsTest, EightThreads) {
   const auto shared = ModuleWith({Section({Gemm(), BiasRelu()})});
   const auto tiering =
@@ -577,9 +582,9 @@ TEST(NativeKernelsTest, EightThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Changes every byte of a section and gives it a hash that fits: the section is
-// refused or installed, and none of its code runs. (There is no prologue.
-// Preventing tampered code from running is the purpose of the permission.)
+// Changes every byte of a section and updates its hash. The section must be
+// refused or installed; none of its code is run. (The kernel has no prologue.
+// Only permission, not a check, prevents tampered code from running.)
 TEST(NativeKernelsTest, EveryByteOfASectionChanged) {
   const std::string good = JoinNativeSection(
       WriteNativeKernels(std::vector<NativeKernel>{Gemm(), BiasRelu()})

@@ -31,7 +31,8 @@ StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
   } else {
     EMBER_ASSIGN_OR_RETURN(facts, interpreter_.FactsOf(dispatch_, header));
   }
-  // The entry is evicted only now, because sites may still hold pointers to it.
+  // An old entry is only removed now, after the plan was made successfully,
+  // because sites may still have pointers to it.
   PlanEntry& entry = Vacate();
   entry.plan = std::move(plan);
   entry.parameters.assign(parameters.begin(), parameters.end());
@@ -56,8 +57,8 @@ Status PlanCache::Restore(PlanEntry& entry, bool keeps_constants) {
   return OkStatus();
 }
 
-// Returns a new entry while there is room, otherwise the least recently used
-// one.
+// Returns an unused entry. If the cache is full, this is the least recently
+// used one.
 PlanEntry& PlanCache::Vacate() {
   PlanEntry* oldest = nullptr;
   for (const std::unique_ptr<PlanEntry>& entry : entries_) {

@@ -84,8 +84,8 @@ Status DispatchRunner::Run(uint32_t number, const int64_t* integers,
   const Interrupt& interrupt = *context_.runner.interrupt();
   if (interrupt.ShouldStop()) return interrupt.status();
   if (!HasPlan(site, integers)) {
-    // A kept call may refer to the parameters of a plan that is about to be
-    // replaced.
+    // Kept calls are executed first, because one of them may refer to the
+    // parameters of a plan that is about to be replaced.
     if (keeps_calls_) EMBER_RETURN_IF_ERROR(Synchronize());
     EMBER_RETURN_IF_ERROR(FindPlan(site, integers));
   }
@@ -118,8 +118,8 @@ Status DispatchRunner::RunCall(SiteState& site,
 
 Status DispatchRunner::RunPlan(SiteState& site) {
   PlanEntry& entry = *site.entry;
-  // The entry has no plan if a kernel ran for these parameters and was
-  // withdrawn.
+  // The entry has no plan if a kernel ran for these parameters and was then
+  // withdrawn as wrong.
   if (entry.plan == nullptr)
     EMBER_RETURN_IF_ERROR(CacheOf(site).Restore(entry));
   return entry.plan->Run(PointersOf(site), context_.runner);
@@ -157,9 +157,9 @@ Status DispatchRunner::CheckOverlaps(SiteState& site) const {
   return OkStatus();
 }
 
-// True if the input may share memory with the output. Called only for operands
-// that share memory, and once: a session of a module with thousands of operands
-// must start quickly, too.
+// True if the input may share memory with the output. The function is called
+// only for operands that do share memory, and once per pair, because a session
+// of a module with thousands of operands must start quickly, too.
 bool DispatchRunner::MayShare(SiteState& site, uint32_t input,
                               uint32_t output) const {
   const std::pair<uint32_t, uint32_t> pair(input, output);
@@ -188,7 +188,7 @@ Status DispatchRunner::TrackWrites(const SiteState& site,
   return OkStatus();
 }
 
-// --- reports of calls
+// --- counters and times of calls
 
 void DispatchRunner::NoteCall(SiteState& site, int tier, int64_t begin,
                               int64_t end) {
@@ -210,8 +210,8 @@ void DispatchRunner::CountShape(SiteState& site, int64_t ns) const {
   auto shape = std::ranges::find(site.shapes, parameters,
                                  &DispatchProfile::Shape::parameters);
   if (shape == site.shapes.end()) {
-    // If a model has more shapes than this, no shape is worth a kernel of its
-    // own.
+    // No further shapes are recorded: if a model has this many shapes, none of
+    // them is worth a kernel of its own.
     if (site.shapes.size() >= kMaxProfileShapes) return;
     shape = site.shapes.insert(shape, {parameters, 0, 0});
   }

@@ -17,7 +17,8 @@ CompilePlan PlanCompilation(KernelTier tier, CompilePlace place, bool is_host) {
                    ? CompilePlace::kThread
                    : place;
   if (plan.in_background) {
-    // The number is small for machines where sessions rarely use all cores.
+    // Largest number of threads that compile. It is small, because on many
+    // machines sessions need most of the cores.
     constexpr unsigned kMaxThreads = 4;
     plan.threads = static_cast<int>(
         std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMaxThreads));

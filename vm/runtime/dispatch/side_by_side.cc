@@ -8,22 +8,24 @@
 namespace ember::vm {
 namespace {
 
-constexpr size_t kMaxCalls = 8;  // largest number of calls in a batch
-// Largest number of buffers of a call of a batch: each buffer is compared with
-// each of the other calls' buffers.
+constexpr size_t kMaxCalls = 8;  // largest number of calls in a batch of
+                                 // concurrent calls
+// Largest number of buffers of a call in a batch. It is limited because each
+// buffer is compared with each buffer of the other calls.
 constexpr size_t kMaxBuffers = 64;
-// Number of runs of each way after which a batch is decided. kFewSamples is
-// enough if running together is clearly slower.
+// Number of measured runs in each of the two ways after which a batch is
+// decided. kFewSamples runs are enough if running the calls concurrently is
+// clearly slower.
 constexpr int64_t kSamples = 8;
 constexpr int64_t kFewSamples = 2;
-// Times of the calls run together, as percentages of their time one after
-// another.
+// Limits for the time of a batch when its calls run concurrently, as
+// percentages of the time one after another.
 constexpr int64_t kMuchSlower = 110;
 constexpr int64_t kFaster = 97;
-// Largest number of tries of a batch: running together may have become
-// impossible since the batch was found.
+// Largest number of runs in which a batch is tried. The limit is necessary,
+// because the calls may no longer be independent.
 constexpr int64_t kMaxTries = 4 * kSamples;
-// Tries may take at most one part in kTriedShare of a run's time.
+// Trials may take at most one part in kTriedShare of a run's time.
 constexpr int64_t kTriedShare = 10;
 
 }  // namespace
@@ -61,7 +63,7 @@ void SideBySide::EndRun() {
     state_ = State::kTries;
   }
   if (state_ != State::kTries) return;
-  // The loop includes the batches that Decide adds.
+  // The size is read in each iteration, because Decide may add batches.
   bool is_open = false;
   for (size_t i = 0; i < batches_.size(); ++i) {
     Decide(batches_[i]);
@@ -118,7 +120,7 @@ Status SideBySide::CallInBatch(Batch& batch, size_t site,
       batch.apart.Add(clock_() - batch.begin_ns);
     return OkStatus();
   }
-  // The kept calls are those of the batch before this one.
+  // Calls that are already kept belong to the batch before this one.
   KeptCall& kept = kept_[kept_count_];
   Describe(site, call, kernel, bytes, input_count, kept);
   if (ConflictsWithKept(kept)) {
@@ -141,7 +143,8 @@ void SideBySide::Describe(size_t site, const KernelCall& call,
   kept.parameters = call.parameters;
   kept.points = call.points;
   kept.budget = call.budget;
-  // A stopped runner skips the calls; the status of these calls must be OK.
+  // The status is set here, because a runner that is stopped skips the call and
+  // does not set it.
   kept.status = OkStatus();
   kept.buffers.assign(call.buffers.begin(), call.buffers.end());
   kept.ranges.clear();
@@ -229,7 +232,8 @@ void SideBySide::ChooseTries() {
     if (batch.verdict == Verdict::kOpen) batch.is_together = false;
   }
   int64_t left_ns = run_ns_ / kTriedShare;
-  bool has_one = false;  // the first is tried whatever its share of the run
+  bool has_one = false;  // The first batch is tried even if it takes a larger
+                         // share of the run.
   for (size_t i = 0; i < batches_.size(); ++i) {
     Batch& batch = batches_[next_try_ % batches_.size()];
     const bool may_try =
@@ -260,7 +264,7 @@ void SideBySide::Decide(Batch& batch) {
   if (!is_measured && !is_much_slower && batch.tries < kMaxTries) return;
   batch.verdict = Verdict::kApart;
   batch.is_together = false;
-  // a copy, because AddBatch moves batches
+  // This is a copy, because AddBatch may move the batches in memory.
   const std::vector<size_t> sites = batch.sites;
   for (size_t site : sites) batch_of_site_[site] = -1;
   const size_t workers = static_cast<size_t>(runner_.worker_count());

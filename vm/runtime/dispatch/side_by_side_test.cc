@@ -1,5 +1,5 @@
-// Tests batches of kernels. The test sets their times, and simulates the
-// workers.
+// Tests batches of kernels that run concurrently. The test sets the kernels'
+// times and simulates the workers.
 #include "vm/runtime/dispatch/side_by_side.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace {
 
 int64_t clock_ns = 0;
 
-// Simulates two workers: chunks run one after another, but take the time of two
-// workers that claim them alternately.
+// Simulates two workers. The chunks run one after another, but the clock
+// advances as if two workers claimed them alternately.
 class TwoWorkers final : public ParallelRunner {
  public:
   int worker_count() const override { return 2; }
@@ -33,11 +33,12 @@ class TwoWorkers final : public ParallelRunner {
     clock_ns = std::max(ends[0], ends[1]);
   }
   int64_t most_at_once = 1;
-  bool is_stopped = false;  // true: chunks are skipped, as after Cancel
+  bool is_stopped = false;  // true if chunks are skipped, as after
+                            // Session::Cancel
 };
 
-// A kernel that adds up its inputs and a number. Its time on one worker and on
-// several workers is given.
+// A kernel that stores the sum of its inputs and a number. Its time on one
+// worker, and its time on several workers, are given.
 class TimedKernel : public HostKernel {
  public:
   struct Times {
@@ -71,7 +72,7 @@ class TimedKernel : public HostKernel {
 class SideBySideTest : public testing::Test {
  protected:
   using Cells = std::vector<unsigned>;
-  // A call that reads some cells and writes one.
+  // A call that reads some cells of memory and writes one.
   struct Step {
     std::vector<size_t> reads;
     size_t write = 0;
@@ -146,8 +147,8 @@ TEST_F(SideBySideTest, WhatIsFasterOnAllWorkersRunsApart) {
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{0}, 2}}), 1);
 }
 
-// Three calls on two workers take as long as four would; two of them are
-// faster.
+// On two workers three concurrent calls take as long as four, so the batch is
+// not faster; a part with two calls is.
 TEST_F(SideBySideTest, PartsOfWhatIsTooMuchAtOnce) {
   for (int i = 0; i < 3; ++i) AddKernel({.alone_ns = 6400, .shared_ns = 4000});
   const std::vector<Step> steps = {{{0}, 1}, {{0}, 2}, {{0}, 3}};
@@ -158,8 +159,8 @@ TEST_F(SideBySideTest, PartsOfWhatIsTooMuchAtOnce) {
 
 TEST_F(SideBySideTest, DependentCallsStayInOrder) {
   for (int i = 0; i < 3; ++i) AddKernel({.alone_ns = 1000, .shared_ns = 1000});
-  // The second call reads the first's result, writes its operand, or writes its
-  // result.
+  // The second call reads the first call's result, writes the first call's
+  // operand, or writes the first call's result.
   for (const Step& second : {Step{{1}, 2}, Step{{3}, 0}, Step{{3}, 1}}) {
     Decide({{{0}, 1}, second});
     EXPECT_EQ(side_by_side_->batch_count(), 0);
@@ -167,8 +168,8 @@ TEST_F(SideBySideTest, DependentCallsStayInOrder) {
   }
 }
 
-// Memory is compared in every run, because calls that were independent once may
-// overlap later.
+// Memory must be compared in every run, because calls that were independent
+// once may overlap later.
 TEST_F(SideBySideTest, MemoryThatComesToOverlap) {
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
@@ -178,7 +179,7 @@ TEST_F(SideBySideTest, MemoryThatComesToOverlap) {
   ASSERT_TRUE(Run({{{0}, 1}, {{1}, 2}}, cells).ok());
   EXPECT_EQ(cells[2], 31u * 2 + 31);
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{1}, 2}}), 1);
-  // The two calls are independent again.
+  // In this run the two calls are independent again.
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{0}, 2}}), 2);
 }
 
@@ -213,7 +214,8 @@ TEST_F(SideBySideTest, TheFirstErrorInOrderCounts) {
   EXPECT_TRUE(Run(steps, cells).ok());
 }
 
-// Comparing memory of many buffers takes a time that cannot be interrupted.
+// Comparing the memory of calls with many buffers takes long and cannot be
+// interrupted, so such calls must not be in batches.
 TEST_F(SideBySideTest, CallsOfManyBuffersRunApart) {
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
@@ -228,7 +230,7 @@ TEST_F(SideBySideTest, CallsOfManyBuffersRunApart) {
   EXPECT_EQ(MostAtOnce(others), 2);
 }
 
-// A run that is stopped does not return an error of an earlier run.
+// A run that is stopped must not return an error of an earlier run.
 TEST_F(SideBySideTest, CallsThatAreLeftOutHaveNoError) {
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
   AddKernel({.alone_ns = 2000, .shared_ns = 3000});
@@ -242,8 +244,8 @@ TEST_F(SideBySideTest, CallsThatAreLeftOutHaveNoError) {
   EXPECT_EQ(Run(steps, cells).message(), "");
 }
 
-// On real threads any program computes the same in every run, whatever is tried
-// in it.
+// On real threads every program must compute the same results in each run,
+// whichever way is being tried.
 TEST_F(SideBySideTest, RandomPrograms) {
   const std::shared_ptr<hal::Device> device =
       *hal::CreateCpuDevice({.threads = 2});
@@ -266,8 +268,8 @@ TEST_F(SideBySideTest, RandomPrograms) {
       for (size_t cell : steps[i].reads) sum = 31 * sum + expected[cell];
       expected[steps[i].write] = sum;
     }
-    // Each step of the clock is shorter than the last one, so the way that is
-    // tried later wins.
+    // Each step of the simulated clock is shorter than the last one, so the way
+    // that is tried later seems faster.
     clock_ns = 0;
     side_by_side_ = std::make_unique<SideBySide>(
         device->host_runner(), kernels_.size(),

@@ -23,8 +23,8 @@ void TieredDispatchRunner::Prepare() {
 }
 
 void TieredDispatchRunner::UpdateKernel(SiteState& site) {
-  // Requests come before the run, so that the run uses the kernel of a provider
-  // that compiles at once.
+  // Kernels are requested before the call, so that the call already uses a
+  // kernel that a provider compiled during the request.
   RequestKernels(site);
   if (site.slot->kernels() != site.entry->seen) ChooseKernel(site);
 }

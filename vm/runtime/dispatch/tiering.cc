@@ -21,7 +21,8 @@ KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
     std::span<const uint8_t> data;
     if (source.constant >= 0) {
       data = definition.constants[static_cast<size_t>(source.constant)].data;
-      // A view past the end is an error when the program runs.
+      // A view beyond the constant's end is ignored here, because running the
+      // program reports it as an error.
       data = data.subspan(
           std::min<size_t>(static_cast<size_t>(source.offset), data.size()));
     }

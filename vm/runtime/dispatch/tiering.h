@@ -1,14 +1,16 @@
-// Tier slots. For each dispatch site of a module's programs a slot has the
-// kernels that exist for it and the number of its runs. Sites of a program with
-// the same dispatch and constants share a slot. The sessions of one module
-// share all slots. They swap a kernel in at their next call after it was
-// installed, and never wait for one.
+// The kernels of a module, in slots. For each dispatch site of the module's
+// programs, a slot has the kernels that exist for the site and the number of
+// its calls. Sites of a program with the same dispatch and constants share a
+// slot. The sessions of one module share all slots. A session uses a kernel
+// from its next call on after the kernel was installed, and never waits for a
+// kernel.
 //
 //   auto tiering =
 //       std::make_shared<Tiering>(module, provider, Tiering::Options{});
 //   Session::Create(module, {.device = device, .tiering = tiering});
 //
-// The policy (NextTier), and its measurements on a core with AVX-512:
+// The policy (NextTier), with the measurements on which it is based, on a core
+// with AVX-512:
 //
 // - Code generation takes most of a compilation, and as long for tier 1 as for
 //   tier 2 (ResNet-50's 57 kernels: 720 and 735 ms, of which 630 and 567 ms;
@@ -65,39 +67,44 @@ namespace ember::vm {
 
 class MemoryPool;
 
-// Returns the request for one group of sites (DispatchSite::group), without the
-// device and the shapes.
+// Makes the request for a kernel of a group of sites (DispatchSite::group). The
+// device and the shapes are not set yet.
 KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
                          size_t group);
 
-// The tiers of a module. provider: null if kernels are only installed from
-// elsewhere (vm/runtime/dispatch/native_kernels.h).
+// All slots of a module, and the policy for requests. `provider` is null if
+// kernels are only installed from other sources
+// (vm/runtime/dispatch/native_kernels.h).
 class Tiering : public DispatchRunnerSource {
  public:
   struct Options {
-    // Nanoseconds that dispatches of the module must take before the first
-    // request.
+    // Number of nanoseconds that the module's dispatches must have taken before
+    // the first request.
     int64_t least_ns = 20'000'000;
-    // Number of calls of a site before its next call requests its first kernel.
+    // Number of calls of a site after which the next call requests the site's
+    // first kernel.
     int64_t tier1_calls = 2;
-    // Number of calls with the same parameters before the next one requests a
-    // kernel of its own, if there are other parameters.
+    // Number of calls with the same parameters after which the next one
+    // requests a kernel for these parameters, if there are calls with other
+    // parameters.
     int64_t tier2_calls = 10;
-    // largest number of kernels of one shape class, per slot
+    // largest number of kernels per slot that are specialised for one shape
+    // class
     int most_specialised = 8;
     int max_tier = 2;
-    // True: kernels that are slower than tier 0 stay in use.
+    // True: kernels stay in use even if they are slower than tier 0.
     bool keeps_slow_kernels = false;
     // True: the first call of each kernel with each shape class is checked, if
     // the provider has a judge.
     bool checks_kernels = true;
   };
 
-  // Options for a provider that compiles within the request: every site
-  // requests a kernel of tier max_tier before its first call. Kernels are used
-  // without checks, because the caller does not want calls of tier 0. A site
-  // that has run kMaxEager shape classes will probably run more (a value that
-  // grows in a loop), so further classes get the kernel for all shapes.
+  // Returns options for a provider that compiles in the requesting thread:
+  // every site requests a kernel of tier max_tier before its first call.
+  // Kernels are used without checks, because the caller does not want calls of
+  // tier 0. If a site has run kMaxEager shape classes, more will probably
+  // follow (for example because a value grows in a loop), so further classes
+  // use a kernel for all shapes.
   static constexpr int kMaxEager = 64;
   static Options Eager(int max_tier);
 
@@ -107,45 +114,48 @@ class Tiering : public DispatchRunnerSource {
   const Options& options() const { return options_; }
   const Module& module() const { return *module_; }
   const std::shared_ptr<const Module>& shared_module() const { return module_; }
-  // Returns the slot of a group (DispatchSite::group of Module::sites).
+  // Returns the slot of a group (the DispatchSite::group of the sites in
+  // Module::sites).
   const std::shared_ptr<KernelSlot>& slot(size_t group) const {
     return slots_[group];
   }
-  // Counts a timed call of a group.
+  // Counts a timed call of a group, which took `ns` nanoseconds.
   void Count(size_t group, int64_t ns) {
     slots_[group]->Count(ns);
     ns_.fetch_add(ns, std::memory_order_relaxed);
   }
   // Returns the tier that a shape class should request now, after `calls` calls
-  // and a request of tier `requested`. Returns `requested` for no request.
+  // and a request of tier `requested`. The result `requested` means that no
+  // request should be made.
   int NextTier(size_t group, std::span<const int64_t> parameters, int64_t calls,
                int requested) const;
-  // Sets the device of the kernels. The first call decides: later ones must be
-  // for the same device, or for any host device if the first one is.
-  // InvalidArgument otherwise.
+  // Sets the device for which kernels are made. Later calls must pass the same
+  // device as the first one, or any host device if the first one was a host
+  // device. Returns InvalidArgument otherwise.
   Status UseOn(const std::shared_ptr<hal::Device>& device);
-  // Requests a kernel from the provider unless it was requested before.
-  // parameters and interrupt: see KernelRequest.
+  // Requests a kernel from the provider, unless the same kernel was requested
+  // before. KernelRequest describes `parameters` and `interrupt`.
   void Request(size_t group, int tier, std::span<const int64_t> parameters,
                std::string_view target, const Interrupt* interrupt);
-  // Makes the runner for the dispatches of a session on the host with these
-  // kernels, which must be of the session's module.
+  // Makes the object that runs the dispatches of a session on the host with
+  // these kernels. The session must be of the same module.
   StatusOr<std::unique_ptr<DispatchRunner>> NewDispatchRunner(
       const DispatchContext& context) override;
-  // Binds the kernels to a session. InvalidArgument if the kernels are of
-  // another module, or of another device (UseOn).
+  // Checks that a session may use these kernels. Returns InvalidArgument if
+  // they are of another module, or for another device (UseOn).
   Status UseFor(const DispatchContext& context);
   // A function that sessions on the host call when they are created; may be
   // null. Code that installs kernels sets it before there are sessions
-  // (vm/runtime/dispatch/first_run.h). A runtime that installs none does not
-  // link it.
+  // (vm/runtime/dispatch/first_run.h). A runtime that installs no kernels does
+  // not link the function.
   using Preparation = void (*)(const Module& module, const Tiering& tiering,
                                ParallelRunner& runner, MemoryPool& pool);
   void set_preparation(Preparation preparation) { preparation_ = preparation; }
   Preparation preparation() const { return preparation_; }
-  // True if kernels can be requested.
+  // True if there is a provider, so that kernels can be requested.
   bool has_provider() const { return provider_ != nullptr; }
-  // Returns the provider's judge if kernels are to be checked; else null.
+  // Returns the provider's judge if kernels must be checked; null if they are
+  // used without checks.
   KernelJudge* judge() const { return judge_.get(); }
 
  private:
@@ -156,13 +166,13 @@ class Tiering : public DispatchRunnerSource {
   Preparation preparation_ = nullptr;
   std::vector<std::shared_ptr<KernelSlot>> slots_;
   std::vector<int64_t> sites_;  // indexed by group
-  // The recorded calls of each group; null for dispatches that the module's
-  // profile does not name.
+  // For each group, the recorded calls of its dispatch; null if the module's
+  // profile does not contain the dispatch.
   std::vector<const DispatchProfile*> recorded_;
   std::atomic<int64_t> ns_{0};
   std::mutex mutex_;  // guards the fields below
   bool is_used_ = false;
-  // device of the kernels; null: the host
+  // device for which kernels are made; null: the host
   std::shared_ptr<hal::Device> device_;
 };
 

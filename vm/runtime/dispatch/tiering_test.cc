@@ -1,5 +1,5 @@
-// Tests tier slots with a provider in place of the JIT, and calls whose times
-// the test sets.
+// Tests tiering with a provider that takes the place of the JIT. The test sets
+// the times of calls.
 #include "vm/runtime/dispatch/tiering.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 namespace ember::vm {
 namespace {
 
-// The simulated time in nanoseconds. A call takes a microsecond, and the time
-// that kernels and runners add to it.
+// The simulated time in nanoseconds. A call takes a microsecond, plus the time
+// that its kernel or its runner adds.
 int64_t clock_ns = 0;
 int64_t Clock() { return clock_ns += 1000; }
 void Take(int64_t ns) { clock_ns += ns; }
 
-// A kernel of add_bias in the sample "loop". It adds a mark, so that a test
-// sees which kernel ran.
+// A kernel for add_bias of the sample "loop". It adds a number to the result,
+// by which a test recognises the kernel that ran.
 class MarkingKernel : public HostKernel {
  public:
   MarkingKernel(int tier, std::vector<int64_t> only)
@@ -63,8 +63,8 @@ class TieringTest : public testing::Test {
  protected:
   TieringTest() : module_(*Module::FromDefinition(SampleNamed("loop"))) {}
 
-  // Creates a session. Requests depend only on counts of calls, and kernels
-  // stay however slow they are.
+  // Creates a session with these options, changed so that requests depend only
+  // on numbers of calls, and kernels stay in use however slow they are.
   void Start(Tiering::Options options) {
     options.least_ns = 0;
     options.keeps_slow_kernels = true;
@@ -81,8 +81,8 @@ class TieringTest : public testing::Test {
     options.clock = Clock;
     return *Session::Create(module_, options);
   }
-  // Returns the first element of the result for n rows of zeros: 3 at tier 0,
-  // plus 300 per tier.
+  // Runs the program and returns the first element of the result for n rows of
+  // zeros. It is 3 at tier 0, and 300 more per tier of the kernel.
   float Run(int64_t n) { return Run(*session_, n); }
   static float Run(Session& session, int64_t n) {
     const Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
@@ -103,7 +103,7 @@ class TieringTest : public testing::Test {
 TEST_F(TieringTest, TheOnlyShapeGetsItsOwnKernelAtOnce) {
   Start({.tier1_calls = 4, .tier2_calls = 1000});
   EXPECT_EQ(Run(2), 3);
-  // three calls have not caused a request
+  // Three calls must not have caused a request.
   EXPECT_EQ(provider_->requests.size(), 0u);
   EXPECT_EQ(Run(2), 3);
   ASSERT_EQ(provider_->requests.size(), 1u);
@@ -127,7 +127,7 @@ TEST_F(TieringTest, ManyShapesGetOneKernelAndHotOnesTheirOwn) {
   EXPECT_TRUE(provider_->requests[0].parameters.empty());
   Run(2);
   EXPECT_EQ(provider_->requests.size(), 1u);
-  Run(2);  // this is the ninth call with two rows
+  Run(2);  // This is the ninth call with two rows.
   ASSERT_EQ(provider_->requests.size(), 2u);
   EXPECT_EQ(provider_->requests[1].tier, 2);
   EXPECT_EQ(provider_->requests[1].parameters, (std::vector<int64_t>{2}));
@@ -144,8 +144,8 @@ TEST_F(TieringTest, WhatTheProfileNamesIsHotFromTheFirstCallOn) {
   module_ = *Module::FromDefinition(std::move(definition));
   Start({.tier1_calls = 1000, .tier2_calls = 1000});
   EXPECT_EQ(tiering_->slot(0)->heat_ns(), kRecorded + 1);
-  // Shapes that the profile does not name are handled as without a profile, but
-  // at once.
+  // For shapes that the profile does not contain, the same kernels are
+  // requested as without a profile, but at once.
   Run(1);
   ASSERT_EQ(provider_->requests.size(), 1u);
   Run(3);
@@ -156,7 +156,8 @@ TEST_F(TieringTest, WhatTheProfileNamesIsHotFromTheFirstCallOn) {
   EXPECT_EQ(provider_->requests[2].tier, 2);
   EXPECT_EQ(provider_->requests[2].parameters, (std::vector<int64_t>{2}));
   EXPECT_GT(tiering_->slot(0)->heat_ns(), kRecorded + 1);
-  // A process that does little loads no compiler.
+  // A process in which the module has run only for a short time must not load
+  // the compiler.
   provider_->requests.clear();
   StartWith({.least_ns = int64_t{1} << 40});
   for (int i = 0; i < 50; ++i) Run(2);
@@ -221,7 +222,7 @@ TEST_F(TieringTest, SwapsKernelsInForEverySession) {
   EXPECT_EQ(Run(*other, 2), 303);
   EXPECT_EQ(session_->Profile()[0].tier, 1);
   EXPECT_EQ(session_->Profile()[0].plan, "marking tier 1");
-  // A specialised kernel is used only for its own shape.
+  // A specialised kernel must be used only for its own shape.
   provider_->slots[0]->Install(
       std::make_unique<MarkingKernel>(2, std::vector<int64_t>{3}));
   EXPECT_EQ(Run(2), 303);
@@ -235,7 +236,8 @@ TEST_F(TieringTest, SpecialisedKernelsOfManyShapesDoNotMixUp) {
   provider_->slots[0]->Install(
       std::make_unique<MarkingKernel>(2, std::vector<int64_t>{5}));
   for (int round = 0; round < 3; ++round) {
-    // The program runs more shapes than plans are kept for.
+    // The program is run with more shapes than the number of plans that are
+    // kept.
     for (int64_t n = 1; n <= 20; ++n) EXPECT_EQ(Run(n), n == 5 ? 603 : 3) << n;
   }
 }
@@ -250,7 +252,7 @@ TEST_F(TieringTest, DecliningKeepsTierZero) {
   EXPECT_EQ(provider_->requests.size(), 1u);
 }
 
-// A MarkingKernel that takes a given time.
+// A MarkingKernel whose calls take a given time.
 class SlowMarkingKernel : public MarkingKernel {
  public:
   using MarkingKernel::MarkingKernel;
@@ -290,8 +292,8 @@ TEST_F(TieringTest, SlowKernelsAreSetAsideForTheirShape) {
             profile[0].calls);
 }
 
-// Computes y = x + 8, one at a time, each by a dispatch of its own, for
-// `extent` elements.
+// This program computes y = x + 8 for `extent` elements, by eight dispatches
+// that add 1 each.
 constexpr int kChain = 8;
 std::string ChainText(int extent = 1) {
   const std::string n = std::to_string(extent);
@@ -356,7 +358,7 @@ TEST_F(TieringTest, KernelsOnTrialCostARunLittle) {
   EXPECT_TRUE(session_->IsSettled());
 }
 
-// A kernel that takes a tenth of the time of others.
+// A kernel that takes a tenth of the time of other kernels.
 class NoWorkKernel : public MarkingKernel {
  public:
   using MarkingKernel::MarkingKernel;
@@ -366,7 +368,7 @@ class NoWorkKernel : public MarkingKernel {
   }
 };
 
-// A runner that takes time in every other call.
+// A runner that makes every second call slower.
 class UnsteadyRunner : public ParallelRunner {
  public:
   int worker_count() const override { return 2; }
@@ -378,7 +380,8 @@ class UnsteadyRunner : public ParallelRunner {
 };
 
 TEST_F(TieringTest, KernelsOnTrialDoNotPayForTierZero) {
-  constexpr int kExtent = 1 << 16;  // large enough for tier 0 to use its runner
+  constexpr int kExtent = 1 << 16;  // The extent is large enough that tier 0
+                                    // uses the runner.
   UnsteadyRunner runner;
   device_ = *hal::CreateCpuDevice({.host_runner = &runner});
   module_ = *Module::FromDefinition(*ParseModule(ChainText(kExtent)));
@@ -416,7 +419,8 @@ TEST_F(TieringTest, SettledSessionsMeasureNoMore) {
   EXPECT_EQ(Run(2), 603);
   EXPECT_EQ(tiering_->slot(0)->calls(), timed);
   EXPECT_EQ(session_->Profile()[0].tier_calls[2], 6);
-  // A better kernel is still noticed, and so are other shapes.
+  // A better kernel that arrives later must still be noticed, and so must other
+  // shapes.
   provider_->slots[0]->Install(
       std::make_unique<MarkingKernel>(2, std::vector<int64_t>{}));
   EXPECT_EQ(Run(4), 603);
@@ -454,7 +458,8 @@ TEST_F(TieringTest, WithdrawnKernelsAreNotUsedAnyMore) {
   EXPECT_TRUE(slot.kernels()->list.empty());
 }
 
-// Reasons name sizes, and each iteration of a loop may have another size.
+// Reasons contain sizes, and each iteration of a loop may have another size, so
+// the number of reasons must be limited.
 TEST(KernelSlotTest, ReasonsOfWhatCannotBeCheckedAreBounded) {
   KernelSlot slot;
   for (int bytes = 0; bytes < 1000; ++bytes)

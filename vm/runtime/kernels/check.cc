@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-// Memory that is copied as a whole: an output together with all operands that
-// overlap it.
+// A range of memory that is copied as a whole: an output together with all
+// operands that overlap it.
 struct Region {
   const uint8_t* begin = nullptr;
   const uint8_t* end = nullptr;
@@ -33,14 +33,15 @@ struct Region {
   size_t needed() const { return RoundUp(offset() + size(), kAlignment); }
 };
 
-// Returns the regions of all outputs. They do not overlap each other.
+// Returns one region per group of overlapping outputs. The regions do not
+// overlap each other.
 std::vector<Region> OutputRegions(std::span<const Region> operands,
                                   size_t input_count) {
   std::vector<Region> regions;
   for (const Region& output : operands.subspan(input_count)) {
     Region region = output;
-    // An operand that joins the region may make the region overlap other
-    // operands.
+    // The search is repeated until no operand is added, because an operand that
+    // joins the region may make it overlap other operands.
     for (size_t size = 0; size != region.size();) {
       size = region.size();
       for (const Region& operand : operands) {
@@ -100,7 +101,8 @@ StatusOr<KernelCheck> KernelCheck::Copy(std::shared_ptr<MemoryPool> pool,
     operands.push_back({.begin = begin, .end = begin + bytes[i]});
   }
   std::vector<Region> regions = OutputRegions(operands, input_count);
-  // Inputs that the call overwrites get a second copy.
+  // Inputs that the call overwrites are copied a second time, so that their old
+  // contents can be passed to the judge.
   std::vector<bool> is_overwritten(input_count);
   size_t needed = 0;
   for (const Region& region : regions) {

@@ -1,6 +1,6 @@
-// One call of a kernel whose results are only checked. The kernel runs on
-// copies of all memory that the call may overwrite, so that tier 0 can make the
-// same call.
+// The memory for one call of a kernel that is only made to check its results.
+// The kernel runs on copies of all memory that the call may overwrite, so that
+// tier 0 can make the same call.
 //
 //   EMBER_ASSIGN_OR_RETURN(KernelCheck check,
 //                          KernelCheck::Copy(pool, buffers, bytes, inputs,
@@ -9,10 +9,10 @@
 //   Status got = kernel.Run({parameters, check.buffers(), runner});
 //   judge.Judge({.inputs = check.inputs(), .want = ..., .got = check.got() ...});
 //
-// A kernel gets an operand in place if the call has it in place, at an address
-// of the same alignment. Outputs have their contents before the call, or values
-// that no kernel stores (Overwrite). Memory is charged to the pool while this
-// object lives. Not thread-safe.
+// If an output shares an input's memory in the call, the copies do so too, at
+// an address of the same alignment. Outputs have their contents from before the
+// call, or values that no kernel stores (Overwrite). Memory is charged to the
+// pool while this object lives. Not thread-safe.
 #ifndef EMBER_VM_RUNTIME_KERNELS_CHECK_H_
 #define EMBER_VM_RUNTIME_KERNELS_CHECK_H_
 
@@ -30,9 +30,9 @@ namespace ember::vm {
 class KernelCheck {
  public:
   // Copies the call's buffers. The first input_count buffers are read, the
-  // others are written; `bytes` has the size of each. ResourceExhausted: no
-  // memory for copies. If the interrupt, which may be null, stopped the
-  // copying, returns the interrupt's status.
+  // others are written; `bytes` has the size of each buffer. Returns
+  // ResourceExhausted if there is no memory for the copies. If the interrupt,
+  // which may be null, stopped the copying, returns the interrupt's status.
   static StatusOr<KernelCheck> Copy(std::shared_ptr<MemoryPool> pool,
                                     std::span<void* const> buffers,
                                     std::span<const int64_t> bytes,
@@ -42,25 +42,26 @@ class KernelCheck {
   KernelCheck(KernelCheck&& other) noexcept;
   KernelCheck& operator=(KernelCheck&& other) noexcept;
 
-  // Replaces the contents of an output, unless the output shares memory with an
-  // input. is_float: the new contents are NaNs. False: the interrupt stopped
-  // it.
+  // Replaces the contents of an output's copy, unless it shares memory with an
+  // input. If is_float, the new contents are NaNs. Returns false if the
+  // interrupt stopped it.
   bool Overwrite(size_t output, bool is_float, const Interrupt* interrupt);
 
   // Returns the buffers for the kernel's call.
   std::span<void* const> buffers() const { return buffers_; }
-  // Returns the kernel's results.
+  // Returns the results of the kernel.
   std::span<const void* const> got() const {
     return std::span<void* const>(buffers_).subspan(inputs_.size());
   }
   // Returns the inputs as they were before the call. Inputs that the call
   // overwrites are copies.
   std::span<const void* const> inputs() const { return inputs_; }
-  // Returns the value for ComparedCall::shared.
+  // Returns for each output the input with which it shares memory, for
+  // ComparedCall::shared.
   std::span<const int> shared() const { return shared_; }
 
  private:
-  // Memory of copies. It is charged to the pool.
+  // Owns the memory of copies, which is charged to the pool.
   class Memory;
 
   KernelCheck();
@@ -70,7 +71,7 @@ class KernelCheck {
   std::vector<const void*> inputs_;
   std::vector<int> shared_;
   std::vector<int64_t> output_bytes_;
-  std::vector<bool> is_apart_;  // for each output: true if no input overlaps it
+  std::vector<bool> is_apart_;  // for each output, true if no input overlaps it
 };
 
 }  // namespace ember::vm

@@ -1,5 +1,5 @@
-// Tests the first calls of kernels, whose results are used only if they are
-// right.
+// Tests the checks of kernels' first calls: a kernel's results may be used only
+// after a check has found the kernel right.
 #include "vm/runtime/kernels/check.h"
 
 #include <cmath>
@@ -15,8 +15,8 @@
 namespace ember::vm {
 namespace {
 
-// A kernel of y = x + bias in the sample "loop". It adds `error` to results
-// above a limit.
+// A kernel of y = x + bias for the sample "loop". It is wrong on purpose: it
+// adds `error` to results above a limit.
 class BiasKernel : public HostKernel {
  public:
   explicit BiasKernel(float error, float limit = -INFINITY, int tier = 2)
@@ -50,8 +50,8 @@ class ExactJudge : public KernelJudge {
     last_shared.assign(call.shared.begin(), call.shared.end());
     if (call.got_status.ok() != call.want_status.ok())
       return {.wrong = "an error"};
-    // The buffers have rows of four, or are the two by two of the sample
-    // "static".
+    // The buffers have rows of four elements; those of the sample "static" are
+    // two by two.
     const int64_t rows = call.parameters.empty() ? 1 : call.parameters[0];
     const auto bytes = static_cast<size_t>(16 * rows);
     last_input = static_cast<const float*>(call.inputs[0])[0];
@@ -107,8 +107,9 @@ class KernelCheckTest : public testing::Test {
     tiering_->slot(0)->Install(std::move(kernel));
     return raw;
   }
-  // Returns the first element of the result for n rows of zeros. It is 3,
-  // because the program adds the bias of 1 three times.
+  // Runs the program and returns the first element of the result for n rows of
+  // zeros. The right value is 3, because the program adds the bias of 1 three
+  // times.
   float Run(int64_t n) { return Run(*session_, n); }
   static float Run(Session& session, int64_t n) {
     const Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
@@ -169,7 +170,7 @@ TEST_F(KernelCheckTest, NobodySeesResultsOfWrongOnes) {
   EXPECT_EQ(reasons(), (std::vector<std::string>{"it differs"}));
   EXPECT_TRUE(tiering_->slot(0)->kernels()->list.empty());
   EXPECT_TRUE(session_->IsSettled());
-  // After a wrong kernel the next best one is checked, too.
+  // When a wrong kernel is withdrawn, the next best one must be checked, too.
   const BiasKernel* const right =
       Install(std::make_unique<BiasKernel>(0, -INFINITY, 1));
   EXPECT_EQ(Run(2), 3);
@@ -177,7 +178,7 @@ TEST_F(KernelCheckTest, NobodySeesResultsOfWrongOnes) {
   EXPECT_EQ(right->calls, 3);
 }
 
-// A kernel that leaves the results unchanged.
+// A kernel that does not change its outputs.
 class LazyKernel : public HostKernel {
  public:
   int tier() const override { return 2; }
@@ -211,7 +212,7 @@ TEST_F(KernelCheckTest, WhatAnotherSessionFindsHoldsForAll) {
   const auto other = NewSession();
   Run(2);
   Run(*other, 2);
-  // The kernel is right in the first call and wrong in the second iteration of
+  // The kernel is right in its first call, and wrong in the second iteration of
   // the loop.
   const BiasKernel* const kernel = Install(std::make_unique<BiasKernel>(1, 1));
   Run(2);
@@ -231,7 +232,8 @@ TEST_F(KernelCheckTest, KernelsMustFailWhereTierZeroDoes) {
   EXPECT_EQ(reasons(), (std::vector<std::string>{"an error"}));
 }
 
-// Computes y = x + 2 b; the second dispatch runs in the memory of its operand.
+// This program computes y = x + 2 b. The output of the second dispatch is in
+// the memory of its input.
 constexpr std::string_view kInPlace = R"(
 module "in place" from "test"
 constant b: f32[4] = [1, 2, 3, 4]
@@ -291,8 +293,8 @@ TEST_F(KernelCheckTest, EagerKernelsAreCheckedIfThatIsWanted) {
 }
 
 TEST_F(KernelCheckTest, WithoutMemoryForItTierZeroStays) {
-  // The limit covers the memory that the program needs for 1000 rows, and less
-  // than one copy more.
+  // The limit suffices for the memory of a run with 1000 rows, but not for one
+  // more copy of it.
   constexpr int64_t kRows = 1000, kBytes = kRows * 16;
   module_ = *Module::FromDefinition(*ParseModule(kInPlace));
   Start({});
@@ -315,8 +317,8 @@ TEST_F(KernelCheckTest, CopiesOverlapAsTheCallDoes) {
   alignas(64) uint8_t memory[512];
   for (size_t i = 0; i < sizeof memory; ++i)
     memory[i] = static_cast<uint8_t>(i);
-  // The operands are an input that overlaps nothing, one that an output begins
-  // in, and an output behind it.
+  // The operands are an input that overlaps nothing, an input in which an
+  // output begins, and an output behind this input.
   void* const buffers[] = {memory + 16, memory + 136, memory + 160,
                            memory + 320};
   const int64_t bytes[] = {64, 100, 40, 8};

@@ -17,22 +17,22 @@ namespace {
 constexpr size_t kLargeConstant = size_t{1} << 20;
 
 constexpr int64_t kAlignment = 64;
-// Number of pieces per worker into which tasks are split, so that workers that
-// started late or are slowed down run fewer.
+// Number of pieces per worker into which tasks are split. Workers that begin
+// late or are slow then run fewer pieces.
 constexpr int64_t kChunksPerWorker = 4;
-// Largest number of points of a piece of a call, which then takes a few
+// Largest number of points in a piece of a call. Such a piece takes a few
 // milliseconds. A longer call is split into more pieces, because a run can be
 // stopped between two pieces.
 constexpr int64_t kPointsPerChunk = int64_t{1} << 24;
 constexpr int64_t kMaxChunks = int64_t{1} << 20;
 
-// Largest number of bytes of temporaries that a call keeps on the stack. Taking
-// a block and giving it back, each under a lock, took a tenth of a small
-// model's run.
+// Largest number of bytes of temporaries that a call keeps on the stack. With
+// blocks from ScratchBlocks, taking and returning them under a lock took a
+// tenth of a small model's run.
 constexpr int64_t kStackBytes = 4096;
 
-// An array that lives as long as a call. Up to kFew elements are held in the
-// object itself, so that calls of small kernels allocate nothing.
+// An array that is used during one call. Up to kFew elements are stored in the
+// object itself, so that calls of small kernels allocate no memory.
 template <typename T, size_t kFew>
 class CallArray {
  public:
@@ -53,7 +53,8 @@ class CallArray {
   T* data_ = few_;
 };
 
-// Charges the budget with the temporaries of a call while the call runs.
+// Charges the budget with the temporaries of a call, as long as this object
+// exists.
 class Charge {
  public:
   Charge(MemoryBudget* budget, int64_t bytes) : budget_(budget), bytes_(bytes) {
@@ -72,15 +73,15 @@ class Charge {
   Status status_;
 };
 
-// Returns whole * part / parts, rounded down. The product may exceed 64 bits,
+// Returns whole * part / parts, rounded down. The product may not fit 64 bits,
 // because there may be 2^40 tasks.
 int64_t PartOf(int64_t whole, int64_t part, int64_t parts) {
   return whole / parts * part + whole % parts * part / parts;
 }
 
-// Selects the next chunk of a worker. A worker first takes the chunks of its
+// Selects the next chunk for a worker. A worker first gets the chunks of its
 // own part, whose data is in its cache from the previous dispatch, and then
-// those of the others. Thread-safe.
+// those of other workers' parts. Thread-safe.
 class ChunkRanges {
  public:
   ChunkRanges(int64_t chunks, int workers)
@@ -91,8 +92,8 @@ class ChunkRanges {
     }
   }
 
-  // Returns the worker's next chunk. The function may be called as often as
-  // there are chunks.
+  // Returns the number of the worker's next chunk. The function may be called
+  // at most once per chunk.
   int64_t Take(int worker) {
     for (size_t i = static_cast<size_t>(worker);; i = (i + 1) % parts_.size()) {
       Part& part = parts_[i];
@@ -138,8 +139,8 @@ bool CpuKernel::Accepts(std::span<const int64_t> parameters) const {
 Status CpuKernel::Pack() {
   const KernelImage& image = definition_.image;
   if (image.prologue_count == 0) return OkStatus();
-  // The extents of packed buffers are those of constants, which do not depend
-  // on the call.
+  // The parameters may be left at 0: the extents of packed buffers depend on
+  // constants only.
   const std::vector<int64_t> parameters(image.parameter_count);
   EMBER_ASSIGN_OR_RETURN(const KernelLayout layout,
                          LayOutKernel(image, parameters, kAlignment));
@@ -166,7 +167,8 @@ Status CpuKernel::Pack() {
   SerialRunner runner;
   EMBER_RETURN_IF_ERROR(RunPhases(0, image.prologue_count, layout,
                                   {parameters, arguments, runner}, arguments));
-  // The kernel has a packed copy of these constants now.
+  // The pages of these constants in the module's file are released, because the
+  // kernel has packed copies of them now.
   for (const std::span<const uint8_t> constant : definition_.constants) {
     if (constant.size() >= kLargeConstant) ReleaseMappedPages(constant);
   }
@@ -261,8 +263,8 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
                   ": no memory for temporaries of ", bytes, " bytes"}));
     }
   }
-  // Each worker has its own array of pointers, which differ in the memory of
-  // tasks.
+  // Each worker has its own array of pointers to buffers, because the memory of
+  // kTask buffers differs between workers.
   const size_t count = buffers.size();
   CallArray<void*, 32> pointers(count * static_cast<size_t>(workers));
   auto* const base =

@@ -1,12 +1,12 @@
-// The launcher of kernels on a CPU. It runs images whose code is loaded, both
-// those that the JIT has just made and those that were made ahead of time.
+// The launcher of kernels on a CPU. It runs images whose code is loaded: images
+// that the JIT has just made, and images that were made ahead of time.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CpuKernel> kernel,
 //                          CpuKernel::Create({.image = image, .code = code}));
 //   kernel->Run({parameters, buffers, runner});
 //
-// Thread-safe: calls may run concurrently. Memory that calls and tasks need for
-// temporaries is kept between calls and shared by all kernels
+// Thread-safe: calls may run concurrently. Memory for temporaries of calls and
+// tasks is kept between calls, and all kernels share it
 // (vm/runtime/memory/scratch_blocks.h).
 #ifndef EMBER_VM_RUNTIME_KERNELS_CPU_KERNEL_H_
 #define EMBER_VM_RUNTIME_KERNELS_CPU_KERNEL_H_
@@ -27,18 +27,19 @@
 namespace ember::vm {
 
 struct CpuKernelDefinition {
-  // The verified image. Its code is not used, because equal kernels share the
-  // loaded code.
+  // The verified image. The code in it is not used, because equal kernels share
+  // the loaded code.
   KernelImage image;
-  // One function per phase of the image, and the owner that keeps them loaded.
+  // The function of each phase of the image. The next field is the object that
+  // keeps the functions loaded.
   std::vector<PhaseFunction> functions;
   std::shared_ptr<const void> code;
-  // Bytes of the constant inputs, by input; empty for other inputs. Only the
-  // prologue uses them, which runs in Create.
+  // For each input, its bytes if it is constant; empty for other inputs. Only
+  // the prologue, which runs in Create, uses them.
   std::vector<std::span<const uint8_t>> constants;
   // Contents of the packed buffers, in order, as the prologue would write them,
-  // 64-byte aligned, and the owner that keeps them alive. Empty: the prologue
-  // runs.
+  // 64-byte aligned. The next field owns their memory. If the list is empty,
+  // the prologue runs.
   std::vector<std::span<const uint8_t>> packed;
   std::shared_ptr<const void> packed_owner;
   std::string description;  // result of Kernel::Describe
@@ -47,16 +48,17 @@ struct CpuKernelDefinition {
 
 class CpuKernel final : public HostKernel {
  public:
-  // Makes the kernel, and packs constants that are not packed yet. Fails if a
-  // constant is smaller than the image declares, if memory for the copies is
-  // refused, or if `packed` has a wrong size or alignment.
+  // Makes the kernel, and packs its constants unless they are packed already.
+  // Fails if a constant is smaller than the image declares, if memory for the
+  // packed constants is refused, or if an element of `packed` has a wrong size
+  // or alignment.
   static StatusOr<std::unique_ptr<CpuKernel>> Create(
       CpuKernelDefinition definition);
 
   int tier() const override { return definition_.image.tier; }
   bool Accepts(std::span<const int64_t> parameters) const override;
-  // Runs the kernel. kInvalidArgument if a check of the code failed, or if an
-  // operand is not aligned as the image requires.
+  // Runs the kernel. Returns kInvalidArgument if an index check in the code
+  // failed, or if an operand is not aligned as the image requires.
   Status Run(const KernelCall& call) const override;
   int64_t TemporaryBytes(int workers) const override;
   double error_growth() const override {
@@ -64,8 +66,8 @@ class CpuKernel final : public HostKernel {
   }
   bool is_settled() const override { return definition_.is_settled; }
   std::string Describe() const override { return definition_.description; }
-  // Returns the contents of the image's packed buffers, in order. They live as
-  // long as the kernel.
+  // Returns the contents of the image's packed buffers, in order. They are
+  // valid as long as the kernel exists.
   std::vector<std::span<const uint8_t>> packed() const;
 
  private:
@@ -79,10 +81,12 @@ class CpuKernel final : public HostKernel {
                    std::span<void* const> arguments) const;
 
   CpuKernelDefinition definition_;
-  KernelLayout constant_layout_;  // set only if the image has no parameters
+  KernelLayout constant_layout_;  // Layout of all calls, which is known only if
+                                  // the image has no parameters.
   std::vector<std::shared_ptr<void>> packed_;
-  std::vector<void*> packed_pointers_;  // for each buffer its packed contents
-  // for each buffer the size of its packed contents
+  std::vector<void*> packed_pointers_;  // for each buffer, its packed contents;
+                                        // null for other buffers
+  // for each buffer, the size in bytes of its packed contents
   std::vector<size_t> packed_bytes_;
   const std::shared_ptr<ScratchBlocks> scratch_ = ScratchBlocks::Shared();
 };

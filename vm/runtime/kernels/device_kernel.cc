@@ -12,8 +12,8 @@
 namespace ember::vm {
 namespace {
 
-// Largest number of bytes of all slices of one buffer. It limits the number of
-// workgroups that run at once, because each needs a slice.
+// Largest number of bytes of all slices of one buffer together. It limits the
+// number of workgroups that run at once, because each of them needs a slice.
 constexpr int64_t kSliceBytes = int64_t{64} << 20;
 constexpr int64_t kAlignment = 64;
 
@@ -33,8 +33,8 @@ std::vector<hal::BoxMap> MapsOf(const KernelImage& image,
   return maps;
 }
 
-// Returns the extents of the tensors of a phase's maps, as a dispatch needs
-// them.
+// Returns the extents of the tensors of a phase's tensor maps, in the form of
+// DispatchArguments::map_extents.
 std::vector<int64_t> MapExtents(const DevicePhase& phase,
                                 const KernelLayout& layout) {
   std::vector<int64_t> all;
@@ -46,16 +46,17 @@ std::vector<int64_t> MapExtents(const DevicePhase& phase,
   return all;
 }
 
-// The ranges that phases since the last barrier use. Later phases may run
-// concurrently with them until one phase uses a range that another one writes.
+// The ranges that the phases since the last barrier access. A phase may run
+// concurrently with these phases, unless one of them writes a range that the
+// other accesses.
 class Touches {
  public:
   struct Touch {
     hal::BufferRange range;
     bool is_write;
   };
-  // True if a phase that uses these ranges must wait for earlier phases. The
-  // caller then puts a barrier before it.
+  // Returns true if a phase that accesses these ranges must wait for earlier
+  // phases. The caller then records a barrier before the phase.
   bool MustWait(const std::vector<Touch>& phase) {
     const bool conflicts = std::ranges::any_of(phase, [&](const Touch& touch) {
       return std::ranges::any_of(before_, [&](const Touch& before) {
@@ -69,8 +70,8 @@ class Touches {
   }
 
  private:
-  // Treats ranges of no bytes as overlapping: drivers bind some bytes for them,
-  // too, which may be another buffer's.
+  // Ranges of no bytes are treated as ranges of some bytes, because drivers
+  // bind some bytes for them, which may belong to another buffer.
   static bool Overlap(const hal::BufferRange& a, const hal::BufferRange& b) {
     if (a.length == 0 || b.length == 0) return true;
     return a.buffer == b.buffer && a.offset < b.offset + b.length &&
@@ -82,7 +83,8 @@ class Touches {
 
 }  // namespace
 
-// The memory of recorded phases: temporaries, and the record of a failed check.
+// The memory of a recorded call: its temporaries, and the record of a failed
+// check.
 class DeviceKernel::CallRecording final : public Recording {
  public:
   explicit CallRecording(const KernelImage& image) : image_(image) {}
@@ -136,12 +138,13 @@ StatusOr<std::unique_ptr<DeviceKernel>> DeviceKernel::Create(
   const std::chrono::duration<double, std::milli> took =
       std::chrono::steady_clock::now() - begin;
   kernel->pack_ms_ = took.count();
-  // These fields are not used after the kernel has been created.
+  // The fields below are cleared, because they are not used after the kernel
+  // has been created.
   own.constants.clear();
   own.packed.clear();
   own.image.code.bytes = {};
-  // Executables of the emulated grid run the code in place, so only those keep
-  // its owner.
+  // Only executables of the emulated grid run the code in place. Kernels of
+  // other formats need not keep the code's owner.
   if (own.image.code.format != KernelFormat::kEmulatedGrid)
     own.image.code.owner = nullptr;
   return kernel;
@@ -171,9 +174,9 @@ bool DeviceKernel::Uses(size_t buffer) const {
   return false;
 }
 
-// Returns the error that a limit of the device is too small. It has the text of
-// jit/backend/decline_reasons.h, so that kernels made ahead of time report the
-// same.
+// Returns the error that a limit of the device is too small. Its text is that
+// of jit/backend/decline_reasons.h, so that kernels from files report the same
+// reason.
 Status DeviceKernel::OverLimit(std::string_view what) const {
   return UnimplementedError(Concat(
       {"device-limit: the device has too little of what the kernel needs: "
@@ -246,8 +249,8 @@ Status DeviceKernel::CheckLayout(const KernelLayout& layout) const {
   return OkStatus();
 }
 
-// Checks the iterations of all phases that are to be recorded, before the first
-// one is recorded. CheckBoxes does so, too.
+// Checks the numbers of loop iterations of all phases in the range, before the
+// first phase is recorded. CheckBoxes is also called before that.
 Status DeviceKernel::CheckIterations(PhaseRange range,
                                      const KernelLayout& layout) const {
   if (layout.phase_iterations.empty()) return OkStatus();
@@ -263,9 +266,9 @@ Status DeviceKernel::CheckIterations(PhaseRange range,
   return OkStatus();
 }
 
-// Checks the requirements of tensor maps that CheckLayout does not cover.
-// Extents and strides are never too large, and bindings begin at the device's
-// alignment.
+// Checks those requirements of tensor maps that CheckLayout does not check.
+// Extents and strides cannot be too large, and bindings begin at addresses with
+// the device's alignment.
 Status DeviceKernel::CheckBoxes(PhaseRange range,
                                 const KernelLayout& layout) const {
   static_assert(kMaxDeviceElements * 8 <= kMaxBoxStride);
@@ -280,7 +283,7 @@ Status DeviceKernel::CheckBoxes(PhaseRange range,
         return OverLimit(Concat({"a tensor map of buffer %", buffer.name,
                                  ", which has no elements"}));
       }
-      // Computes the stride of the next outer dim.
+      // This is the stride in bytes of the next outer dim.
       int64_t stride = DTypeByteSize(buffer.type);
       const std::vector<int64_t>& extents = layout.extents[number];
       for (size_t dim = extents.size() - 1; dim > 0; --dim) {
@@ -362,8 +365,8 @@ Status DeviceKernel::TakePacked(const KernelLayout& layout) {
 Status DeviceKernel::Pack() {
   const KernelImage& image = definition_.image;
   if (image.prologue_count == 0) return OkStatus();
-  // The extents of packed buffers are those of constants, which do not depend
-  // on the call.
+  // Values of other parameters may be missing: the extents of packed buffers
+  // depend on constants only.
   std::vector<int64_t> parameters = definition_.prologue_parameters;
   parameters.resize(image.parameter_count);
   EMBER_ASSIGN_OR_RETURN(const KernelLayout layout, LayoutFor(parameters));
@@ -398,8 +401,8 @@ Status DeviceKernel::Pack() {
                     ": expected a constant of ", bytes, " bytes, found ",
                     data.size()}));
       }
-      // The device reads the uploaded bytes once, so they stay in memory that
-      // the host writes.
+      // The uploaded constants stay in host-visible memory, because the device
+      // reads them only once.
       EMBER_ASSIGN_OR_RETURN(
           hal::Buffer* const memory,
           Allocate(bytes, hal::MemoryKind::kHostVisible, recording.buffers_));
@@ -439,7 +442,7 @@ StatusOr<std::unique_ptr<Recording>> DeviceKernel::Record(
   for (size_t i = 0; i < call.buffers.size() && i < ranges.size(); ++i) {
     if (image.buffers[i].scope > KernelScope::kOutput) continue;
     ranges[i] = call.buffers[i];
-    // Bytes behind the last element are not part of the operand.
+    // Bytes behind the last element do not belong to the operand.
     ranges[i].length = std::min(ranges[i].length, layout.bytes[i]);
   }
   EMBER_RETURN_IF_ERROR(RecordPhases(phases(), executables_, layout, parameters,
@@ -456,8 +459,8 @@ Status DeviceKernel::RecordPhases(
   const KernelImage& image = definition_.image;
   const std::span<const DevicePhase> device(
       image.code.device.data() + range.begin, range.end - range.begin);
-  // Memory is allocated even for buffers of no bytes, because commands must
-  // name a buffer.
+  // Memory is allocated even if the buffers have no bytes, because a command
+  // must refer to a buffer.
   const bool has_call_buffers =
       std::ranges::any_of(image.buffers, [](const KernelBuffer& buffer) {
         return buffer.scope == KernelScope::kCall;
@@ -486,7 +489,8 @@ Status DeviceKernel::RecordPhases(
     const DevicePhase& phase = device[i];
     const int64_t tasks = layout.phase_tasks[range.begin + i];
     if (tasks <= 0) continue;
-    // Each workgroup has a slice of its own, so only some tasks run at a time.
+    // If buffers are sliced, only a limited number of tasks runs at once,
+    // because each workgroup needs its own slices.
     int64_t at_once = tasks;
     for (const DevicePhase::Binding& binding : phase.bindings) {
       const int64_t bytes = layout.bytes[binding.buffer];
@@ -517,8 +521,8 @@ Status DeviceKernel::RecordPhases(
     const std::vector<int64_t> map_extents = MapExtents(phase, layout);
     const int64_t per_group = phase.tasks_per_workgroup;
     for (int64_t first = 0; first < tasks; first += at_once) {
-      // A barrier is also needed if earlier tasks of the phase use the same
-      // slices.
+      // A barrier is also necessary between two groups of tasks of the phase,
+      // because they use the same slices.
       if (touches.MustWait(touched) || first > 0)
         EMBER_RETURN_IF_ERROR(list.Barrier());
       int64_t groups =

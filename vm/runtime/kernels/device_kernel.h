@@ -1,6 +1,6 @@
 // The launcher of kernels on devices: loads the image of a kernel on a device
-// and records its calls. It is the counterpart of cpu_kernel.h, and only
-// programs with sessions on devices link it (vm/runtime/devices/session.h).
+// and records its calls. It corresponds to cpu_kernel.h for CPUs. Only programs
+// with sessions on devices link it (vm/runtime/devices/session.h).
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<DeviceKernel> kernel,
 //                          DeviceKernel::Create({.image = image,
@@ -34,17 +34,18 @@ namespace ember::vm {
 
 class DeviceKernel final : public RecordedKernel {
  public:
-  // Loads a kernel on a device, and packs its constants: runs the prologue on
-  // the device, and waits for it. Errors: Unimplemented, beginning with
-  // "device-limit", if a limit of the device is too small for the kernel or for
-  // its only shape; InvalidArgument if constants are missing or have a wrong
-  // size; errors of the device.
+  // Loads a kernel on a device and packs its constants: the prologue runs on
+  // the device, and the function waits for its end. Errors: Unimplemented, with
+  // a message that begins with "device-limit", if a limit of the device is too
+  // small for the kernel, or for the only shape for which it is specialised;
+  // InvalidArgument if constants are missing or have a wrong size; errors of
+  // the device.
   static StatusOr<std::unique_ptr<DeviceKernel>> Create(
       DeviceKernelDefinition definition);
 
   bool Uses(size_t buffer) const override;
-  // Records the commands of a call. Unimplemented if a limit of the device is
-  // too small for this call.
+  // Records the commands of a call. Returns Unimplemented if a limit of the
+  // device is too small for this call.
   StatusOr<std::unique_ptr<Recording>> Record(
       const RecordCall& call) const override;
   int tier() const override { return definition_.image.tier; }
@@ -53,7 +54,7 @@ class DeviceKernel final : public RecordedKernel {
     return definition_.image.error_growth;
   }
   std::string Describe() const override { return definition_.description; }
-  // Returns the milliseconds that packing took.
+  // Returns the number of milliseconds that packing the constants took.
   double pack_ms() const { return pack_ms_; }
 
  private:
@@ -71,22 +72,24 @@ class DeviceKernel final : public RecordedKernel {
   PhaseRange phases() const;
   StatusOr<Executables> Load(PhaseRange range) const;
   StatusOr<KernelLayout> LayoutFor(std::span<const int64_t> parameters) const;
-  // Checks the limits that the code relies on, and those of the device.
+  // Checks the sizes against the limits on which the code relies, and those of
+  // the device.
   Status CheckLayout(const KernelLayout& layout) const;
   Status CheckIterations(PhaseRange range, const KernelLayout& layout) const;
-  // Checks the tensors that are copied by boxes.
+  // Checks that the tensors which the phases copy by tensor maps fulfil the
+  // requirements on such tensors (device_abi.h).
   Status CheckBoxes(PhaseRange range, const KernelLayout& layout) const;
   Status Pack();
   Status TakePacked(const KernelLayout& layout);
-  // Records the phases of a range. ranges: memory of the image's buffers,
-  // except for temporaries.
+  // Records the phases of a range. `ranges` has the memory of the image's
+  // buffers, except for temporaries.
   Status RecordPhases(PhaseRange range, const Executables& executables,
                       const KernelLayout& layout,
                       std::span<const int64_t> parameters,
                       std::vector<hal::BufferRange> ranges,
                       hal::CommandList& list, DeviceScratch* scratch,
                       CallRecording& recording) const;
-  // Allocates device memory from the scratch. Without a scratch the recording
+  // Takes device memory from the scratch. If there is no scratch, the recording
   // owns the memory.
   StatusOr<hal::BufferRange> AllocateTemporary(int64_t bytes,
                                                DeviceScratch* scratch,
@@ -101,11 +104,12 @@ class DeviceKernel final : public RecordedKernel {
   double pack_ms_ = 0;
   Executables executables_;  // executables of the phases after the prologue
   Buffers packed_;
-  // for each buffer the range of its packed contents
+  // for each buffer, the range of its packed contents in device memory
   std::vector<hal::BufferRange> packed_ranges_;
 };
 
-// Calls DeviceKernel::Create. Its type is DeviceLauncher.
+// Makes a kernel by DeviceKernel::Create. The type of this function is
+// DeviceLauncher.
 StatusOr<std::unique_ptr<Kernel>> LaunchOnDevice(
     DeviceKernelDefinition definition);
 

@@ -1,6 +1,6 @@
 // The arguments from which the launcher of kernels on devices (device_kernel.h)
-// makes a kernel. They have a file of their own for code that passes them on
-// without linking the launcher.
+// makes a kernel. They are in a file of their own, so that code can pass them
+// on without linking the launcher.
 //
 //   StatusOr<std::unique_ptr<Kernel>> kernel =
 //       launcher({.image = image, .device = device});
@@ -23,21 +23,22 @@
 namespace ember::vm {
 
 struct DeviceKernelDefinition {
-  KernelImage image;  // verified image of a device's format
+  KernelImage image;  // verified image whose code has a format of devices
   std::shared_ptr<hal::Device> device;
-  // Bytes of the constant inputs, by input; empty for other inputs. Only the
-  // prologue uses them, which runs in Create.
+  // For each input, its bytes if it is constant; empty for other inputs. Only
+  // the prologue, which runs in Create, uses them.
   std::vector<std::span<const uint8_t>> constants;
-  // Parameters for images whose prologue depends on parameters; missing ones
-  // are 0.
+  // Values of the parameters for an image whose prologue depends on parameters.
+  // Missing values are 0.
   std::vector<int64_t> prologue_parameters;
   // Contents of the packed buffers, in order, as the prologue would write them.
-  // Empty: the prologue runs. Used in Create.
+  // If the list is empty, the prologue runs. The contents are used only during
+  // Create.
   std::vector<std::span<const uint8_t>> packed;
   std::string description;  // result of Kernel::Describe
 };
 
-// The type of LaunchOnDevice in device_kernel.h.
+// The type of the function LaunchOnDevice in device_kernel.h.
 using DeviceLauncher =
     StatusOr<std::unique_ptr<Kernel>> (*)(DeviceKernelDefinition definition);
 

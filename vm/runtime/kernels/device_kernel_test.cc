@@ -1,6 +1,6 @@
-// Tests the launcher by itself, and what it passes to a dispatch, with a kernel
-// of this process on the emulated grid. Kernels of compilers are tested in
-// jit/kernel.
+// Tests the launcher of kernels on devices without a session, and the arguments
+// that it passes to a dispatch. The kernel is a function of this process on the
+// emulated grid. Kernels that the compiler makes are tested in jit/kernel.
 #include "vm/runtime/kernels/device_kernel.h"
 
 #include <algorithm>
@@ -41,8 +41,8 @@ constexpr const char* kImage = R"(kernel "copy" for "sm_80+emulated" {
 )";
 constexpr size_t kResults = 32;
 
-// The kernel. Its arguments are y, x, the parameters and the first task, then
-// the tensor maps of x and y.
+// The kernel's function. Its arguments are y, x, the parameters, the number of
+// the first task, and then the tensor maps of x and y.
 void Store(GridThread* thread, void* const* arguments) {
   auto* out = *static_cast<uint64_t* const*>(arguments[0]);
   out[0] = thread->blocks[0] * thread->blocks[1];
@@ -83,8 +83,8 @@ class DeviceKernelTest : public testing::Test {
     kernel_ = *DeviceKernel::Create({.image = Image(), .device = device_});
   }
 
-  // Returns the results in y of a call for an x of `rows` rows and `columns`
-  // columns.
+  // Calls the kernel for an x of `rows` rows and `columns` columns, and returns
+  // the results in y.
   StatusOr<std::vector<uint64_t>> Call(int64_t rows, int64_t columns) {
     EMBER_ASSIGN_OR_RETURN(
         auto x, device_->Allocate(std::max<int64_t>(rows * columns * 2, 1),
@@ -115,18 +115,20 @@ TEST_F(DeviceKernelTest, MapsAreOfTheCallsExtents) {
         Call(static_cast<int64_t>(rows), static_cast<int64_t>(columns));
     ASSERT_TRUE(found.ok()) << found.status().ToString();
     std::vector<uint64_t> expected = {
-        // expected: workgroups of two rows each, three at most
+        // The first three fields are the number of workgroups (of two rows
+        // each, at most three), the number of columns, and 0.
         std::min<uint64_t>((rows + 1) / 2, 3), columns, 0,
-        // expected fields of the map of x
+        // These are the expected fields of the tensor map of x.
         1, 1, 2, 2, 1, columns, rows, columns * 2, 64, 8,
-        // expected fields of the map of y
+        // These are the expected fields of the tensor map of y.
         1, 1, 1, 8, 0, 32, 1, 0, 16, 1};
     expected.resize(kResults);
     EXPECT_EQ(*found, expected);
   }
 }
 
-// The error is one after which a session runs the dispatch on the host.
+// The error must be Unimplemented, after which a session runs the dispatch on
+// the host.
 TEST_F(DeviceKernelTest, RefusesCallsWhoseTensorsHaveNoMap) {
   const std::string who =
       "device-limit: the device has too little of what the kernel needs: "
@@ -140,13 +142,14 @@ TEST_F(DeviceKernelTest, RefusesCallsWhoseTensorsHaveNoMap) {
   const Status empty = Call(3, 0).status();
   EXPECT_EQ(empty.code(), StatusCode::kUnimplemented);
   EXPECT_EQ(empty.message(), who + ", which has no elements");
-  // Without tasks nothing is recorded.
+  // A call without tasks records nothing.
   const auto nothing = Call(0, 12);
   ASSERT_TRUE(nothing.ok()) << nothing.status().ToString();
   EXPECT_EQ(*nothing, std::vector<uint64_t>(kResults));
 }
 
-// For an image of one shape the error is found when the kernel is created.
+// If an image is for one shape only, the error must be returned when the kernel
+// is created.
 TEST_F(DeviceKernelTest, RefusesItsOneShape) {
   for (const auto& [extents, message] :
        {std::pair("%1: i64 = constant 24", ""),
@@ -162,7 +165,7 @@ TEST_F(DeviceKernelTest, RefusesItsOneShape) {
   }
 }
 
-// Prologues, which pack constants, may copy boxes, too.
+// A prologue, which packs constants, may copy boxes by tensor maps, too.
 TEST_F(DeviceKernelTest, PrologueTakesMaps) {
   const auto create = [&](int64_t columns) {
     KernelImage image =
@@ -192,7 +195,8 @@ TEST_F(DeviceKernelTest, RefusesDevicesWithoutMaps) {
               HasSubstr("2 tensor maps, where a kernel of the device has 0"));
 }
 
-// Without a limit on workgroups, a launch has as many as the tasks need.
+// Without a limit on workgroups, a launch must have as many workgroups as the
+// tasks need.
 TEST_F(DeviceKernelTest, RecordsAllWorkgroups) {
   kernel_ = *DeviceKernel::Create(
       {.image = Image(" workgroups 3", ""), .device = device_});

@@ -10,8 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// Largest number of bytes of a call's temporaries; more is refused before it is
-// allocated.
+// Largest number of bytes of a call's temporaries. A call that needs more is
+// refused before memory is allocated.
 constexpr int64_t kMaxBytes = int64_t{1} << 36;
 
 std::vector<uint64_t> Evaluate(std::span<const tensor::Instruction> formulas,
@@ -27,7 +27,8 @@ std::vector<uint64_t> Evaluate(std::span<const tensor::Instruction> formulas,
         values.push_back(static_cast<uint64_t>(parameters[in.immediate]));
         break;
       default:
-        // Missing operands are 0.
+        // Operands that the instruction does not have are 0 and so refer to
+        // value 0, which is then not used.
         values.push_back(
             tensor::EvaluateScalar(in.opcode, formulas[in.a].type, in.type,
                                    {values[in.a], values[in.b], values[in.c]}));
@@ -46,7 +47,8 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
   for (const uint32_t phase : image.phases) {
     const auto tasks = static_cast<int64_t>(values[phase]);
     layout.phase_tasks.push_back(tasks);
-    // Code generation relies on this bound for the ranges of variables.
+    // The number of tasks is limited, because code generation relies on this
+    // bound for the ranges of variables.
     if (tasks <= tensor::kMaxExtent) continue;
     return ResourceExhaustedError(
         Concat({"dispatch @", image.dispatch, ": ", tasks, " tasks"}));
@@ -59,7 +61,8 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
     for (const uint32_t extent : buffer.extents) {
       extents.push_back(
           std::max<int64_t>(static_cast<int64_t>(values[extent]), 0));
-      // The plan has checked the extents of the dispatch's own buffers.
+      // Only the kernel's own buffers are checked: the plan has checked the
+      // extents of the dispatch's buffers.
       const bool overflows =
           __builtin_mul_overflow(bytes, extents.back(), &bytes);
       if (overflows || bytes > kMaxBytes) bytes = kMaxBytes + 1;

@@ -1,5 +1,5 @@
-// Tests overlay files: those in a module's folder are found, and damaged ones
-// are reported.
+// Tests that overlay files in a module's folder are found, and that damaged
+// ones are reported.
 #include "vm/runtime/kernels/overlays.h"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ TEST(OverlaysTest, SignaturesAreOfHeaderTargetAndSection) {
   const std::string target = "x86_64-linux+v4";
   auto room = MakeRoomForSignature(MakeFile(target));
   ASSERT_TRUE(room.ok()) << room.status().ToString();
-  // A second call of MakeRoomForSignature returns the same file.
+  // A second call of MakeRoomForSignature must return the same file.
   EXPECT_EQ(*MakeRoomForSignature(*room), *room);
   const Overlay overlay = *InMemory(*room).Read();
   const Ed25519Key key = {};
@@ -110,14 +110,15 @@ TEST(OverlaysTest, SignaturesAreOfHeaderTargetAndSection) {
               HasSubstr("found another's"));
   const Sha512Digest digest = SignedDigest(overlay);
   std::string changed = *room;
-  changed[sizeof(OverlayHeader) + 100] ^= 1;  // changes a byte of the section
+  // This changes a byte of the section.
+  changed[sizeof(OverlayHeader) + 100] ^= 1;
   EXPECT_NE(SignedDigest(*InMemory(changed).Read()), digest);
   changed = *MakeRoomForSignature(MakeFile("x86_64-linux+v3"));
   EXPECT_NE(SignedDigest(*InMemory(changed).Read()), digest);
 }
 
-// The identity depends on everything that a module's results depend on, because
-// kernels are bound to it.
+// The identity must depend on everything on which a module's results depend,
+// because it decides which kernels may run.
 TEST(ModuleIdentityTest, IsOfAllThatAModuleComputesBy) {
   const ModuleDefinition module = SampleNamed("static");
   const ModuleIdentity identity = IdentityOf(module);
@@ -133,7 +134,7 @@ TEST(ModuleIdentityTest, IsOfAllThatAModuleComputesBy) {
     m.dispatch_origins.clear();
   }));
   EXPECT_FALSE(changed([](ModuleDefinition& m) {
-    // Sets the hashes, as reading from a file does.
+    // The hashes are set as they are when a file is read.
     for (Constant& c : m.constants) c.hash = HashBytes(c.data);
   }));
   EXPECT_TRUE(changed([](ModuleDefinition& m) { m.constants[0].hash = 7; }));

@@ -34,7 +34,7 @@ void KernelSlot::Publish(Kernels snapshot) {
 void KernelSlot::Install(std::unique_ptr<Kernel> kernel) {
   std::lock_guard<std::mutex> lock(mutex_);
   Kernels snapshot = CopyOfLast();
-  // Among kernels of the same tier the newest comes first.
+  // Kernels of the same tier are in the order of their age, the newest first.
   const auto position = std::ranges::find_if(
       snapshot.list,
       [&](const Kernel* k) { return k->tier() <= kernel->tier(); });
@@ -53,7 +53,7 @@ void KernelSlot::Decline(std::string reason) {
 void KernelSlot::SetAside(SlowKernel slow) {
   std::lock_guard<std::mutex> lock(mutex_);
   Kernels snapshot = CopyOfLast();
-  // Another session may have set the same kernel aside already.
+  // Nothing is added if another session has set the same kernel aside already.
   if (snapshot.IsSlow(slow.kernel, slow.parameters)) return;
   snapshot.slow.push_back(std::move(slow));
   Publish(std::move(snapshot));
@@ -87,8 +87,8 @@ KernelSlot::Checks KernelSlot::ChecksOf(
 }
 
 void KernelSlot::NoteUnchecked(std::string reason) {
-  // Reasons name sizes, and each iteration of a loop may have other sizes, so
-  // their number is limited.
+  // Largest number of reasons that are kept. It is limited, because reasons
+  // contain sizes, and each iteration of a loop may have other sizes.
   constexpr size_t kMaxReasons = 64;
   std::lock_guard<std::mutex> lock(mutex_);
   if (decline_reasons_.size() >= kMaxReasons) return;

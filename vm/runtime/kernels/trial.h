@@ -1,9 +1,9 @@
 // Decides if a kernel is worth using at a site. It compares the best of a few
 // calls of the kernel with the best of the last few calls of tier 0, for one
 // shape class. It uses the best times, because other work on the machine only
-// makes a call slower. It uses only the last few calls, because a processor is
-// sometimes faster for some seconds, and the best of hundreds of calls would
-// come from such a time.
+// makes a call slower. Of tier 0 only the last few calls count, because a
+// processor is sometimes faster for some seconds, and the best time of hundreds
+// of calls would come from such seconds.
 //
 //   trial.AddInterpreted(ns);  // while there is no kernel
 //   trial.Restart();           // a kernel came
@@ -33,13 +33,13 @@ class KernelTrial {
     compiled_.Add(ns);
     is_rematch_ = SeemsSlower();
   }
-  // Begins the measurement of another kernel.
+  // Begins the measurement of a new kernel.
   void Restart() {
     compiled_ = rematch_interpreted_ = rematch_compiled_ = {};
     is_rematch_ = false;
   }
 
-  // Returns the choice so far. Without calls of tier 0 there is nothing to
+  // Returns the choice so far. If tier 0 has made no calls, there is no time to
   // compare with, so a kernel that existed before the first call stays in use.
   Verdict verdict() const {
     if (interpreted_.calls() == 0) return Verdict::kKeep;
@@ -57,8 +57,9 @@ class KernelTrial {
                ? Verdict::kSlower
                : Verdict::kKeep;
   }
-  // True if tier 0 should make the next call: the kernel came before tier 0 was
-  // measured well and is not clearly faster, or both run alternately.
+  // True if tier 0 should make the next call: either tier 0 had made too few
+  // calls when the kernel arrived and the kernel is not clearly faster, or the
+  // kernel and tier 0 are called alternately.
   bool WantsInterpreter() const {
     if (is_rematch_)
       return rematch_interpreted_.calls < rematch_compiled_.calls;
@@ -80,8 +81,8 @@ class KernelTrial {
       ++calls;
     }
   };
-  // The best time of the last kSomeCalls calls, and of up to as many calls
-  // before them.
+  // The best time of the most recent calls: of the last kSomeCalls ones or
+  // fewer, and of the kSomeCalls calls before them.
   class RecentBest {
    public:
     void Add(int64_t sample) {
@@ -102,17 +103,18 @@ class KernelTrial {
   static constexpr int64_t kSomeCalls = 8;
   static constexpr int64_t kRematchCalls = 16;
   static constexpr int64_t kManyCalls = 64;
-  // Shortest total time of a measurement in nanoseconds: short calls might all
-  // come at a bad moment.
+  // Shortest total time of a measurement in nanoseconds. In a shorter time all
+  // calls might be slowed by other work.
   static constexpr int64_t kLeastNs = 2'000'000;
-  // Times of a kernel as percentages of tier 0's time.
+  // Limits for a kernel's time, as percentages of tier 0's time.
   static constexpr int64_t kDoubtful = 80;
   static constexpr int64_t kHardly = 103;
   static constexpr int64_t kMuch = 150;
 
-  // True if the kernel seems slower. Tier 0 was measured at other times, when
-  // the machine may have done other work, such as compiling. Unless the kernel
-  // is much slower, both then run alternately, and that decides.
+  // True if the kernel seems slower than tier 0. Tier 0 was measured at other
+  // times, when the machine may have done other work, such as compiling.
+  // Therefore, unless the kernel is much slower, kernel and tier 0 are then
+  // called alternately, and these times decide.
   bool SeemsSlower() const {
     if (interpreted_.calls() < kFewCalls) return false;
     return (compiled_.calls >= kFewCalls && IsSlower(kMuch)) ||

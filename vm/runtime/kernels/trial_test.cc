@@ -10,7 +10,8 @@ using Verdict = KernelTrial::Verdict;
 constexpr int64_t kMicrosecond = 1000;
 
 // Returns a trial after `interpreted` calls of tier 0 and `compiled` calls of a
-// kernel. All calls of one kind take the same time.
+// kernel. All calls of tier 0 take the same time, and so do all calls of the
+// kernel.
 KernelTrial After(int interpreted, int64_t interpreted_us, int compiled,
                   int64_t compiled_us) {
   KernelTrial trial;
@@ -21,7 +22,7 @@ KernelTrial After(int interpreted, int64_t interpreted_us, int compiled,
   return trial;
 }
 
-// Returns the verdict after tier 0 and the kernel have run alternately.
+// Returns the verdict after tier 0 and the kernel have been called alternately.
 KernelTrial::Verdict Rematch(KernelTrial trial, int64_t interpreted_us,
                              int64_t compiled_us) {
   for (int i = 0; i < 100000 && trial.verdict() == Verdict::kOpen; ++i) {
@@ -43,7 +44,8 @@ TEST(KernelTrial, WhatSeemsSlowerIsMeasuredInTurns) {
   const KernelTrial trial = After(50, 1000, 8, 1200);
   EXPECT_EQ(trial.verdict(), Verdict::kOpen);
   EXPECT_EQ(Rematch(trial, 1000, 1200), Verdict::kSlower);
-  // Tier 0 and the kernel are both slower now, so the machine was the reason.
+  // Both tier 0 and the kernel are slower now, so the machine and not the
+  // kernel was the reason.
   EXPECT_EQ(Rematch(trial, 1400, 1200), Verdict::kKeep);
 }
 
@@ -70,12 +72,12 @@ TEST(KernelTrial, TheBestCallCounts) {
 TEST(KernelTrial, TierZerosLastCallsCount) {
   KernelTrial trial = After(100, 500, 0, 0);
   EXPECT_EQ(trial.interpreted_ns(), 500 * kMicrosecond);
-  // The processor becomes slower from here on.
+  // From here on the simulated processor is slower.
   for (int i = 0; i < 16; ++i) trial.AddInterpreted(1000 * kMicrosecond);
   EXPECT_EQ(trial.interpreted_ns(), 1000 * kMicrosecond);
   for (int i = 0; i < 8; ++i) trial.AddCompiled(900 * kMicrosecond);
   EXPECT_EQ(trial.verdict(), Verdict::kKeep);
-  // One slow call of tier 0 changes nothing.
+  // A single slow call of tier 0 must not change the verdict.
   trial.AddInterpreted(2000 * kMicrosecond);
   EXPECT_EQ(trial.interpreted_ns(), 1000 * kMicrosecond);
 }

@@ -15,12 +15,13 @@ namespace ember::vm {
 Status Expect(bool holds, const char* expected, int64_t found);
 // Returns the DType with this number, or an error.
 StatusOr<DType> ReadType(int64_t raw);
-// Returns the product of sizes, which must not be negative.
+// Returns the product of the sizes. It is an error if a size is negative or the
+// product overflows.
 StatusOr<int64_t> Product(std::initializer_list<int64_t> sizes);
-// Checks that memory holds count elements.
+// Checks that the memory has room for `count` elements.
 Status ExpectBytes(const LibraryMemory& memory, int64_t count,
                    int64_t element_size, const char* what);
-// Allocates memory that the function returns.
+// Allocates memory that the function returns to the program.
 StatusOr<uint8_t*> AllocateBytes(const LibraryCall& call, LibraryMemory& memory,
                                  int64_t count, int64_t element_size);
 

@@ -21,8 +21,9 @@ namespace {
 
 // ---- order ----
 
-// Returns a number that orders elements as their values do, for all types: NaN
-// is above all others, -0 equals 0.
+// Returns an unsigned number for an element, such that these numbers have the
+// same order as the elements' values. It works for all types: a NaN is above
+// all other values, and -0 equals 0.
 uint64_t OrderKey(const uint8_t* data, int64_t index, DType type) {
   constexpr uint64_t kSignBit = uint64_t{1} << 63;
   const uint64_t bits = tensor::LoadElement(data, index, type);
@@ -45,8 +46,8 @@ Status Enumerate(const LibraryCall& call, std::span<int64_t> values) {
   return ForPieces(call, static_cast<int64_t>(values.size()), fill);
 }
 
-// Selects the k smallest of 0, 1, …, n - 1, in order, into the front of
-// `order`, which has room for n.
+// Writes the k smallest of the numbers 0, 1, …, n - 1 (in the order `less`),
+// sorted, to the first k elements of `order`, which has n elements.
 template <typename Less>
 Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
                    const Less& less) {
@@ -55,8 +56,8 @@ Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
     EMBER_RETURN_IF_ERROR(Enumerate(call, order));
     return Sort(call, order, less);
   }
-  // The front of `order` has the best elements so far; the next candidates
-  // follow them.
+  // The first `kept` elements of `order` are the smallest ones so far;
+  // candidates are put behind them.
   int64_t kept = 0;
   for (int64_t next = 0; next < n;) {
     EMBER_RETURN_IF_ERROR(CheckInterrupt(call.interrupt));
@@ -70,8 +71,8 @@ Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
   return OkStatus();
 }
 
-// Orders positions by their keys, and equal keys by position. It is a single
-// type, so that its sort is instantiated once.
+// Compares two positions by their keys, and by their numbers if the keys are
+// equal. It is a named type, so that the sort is instantiated only once.
 struct KeyOrder {
   const uint64_t* keys;
   bool operator()(int64_t a, int64_t b) const {
@@ -87,7 +88,7 @@ void CopyElement(uint8_t* to, int64_t to_index, const uint8_t* from,
               from + static_cast<size_t>(from_index) * size, size);
 }
 
-// ---- the functions ----
+// ---- the library functions ----
 
 Status TopK(const LibraryCall& call) {
   EMBER_ASSIGN_OR_RETURN(const DType type, ReadType(call.integers[0]));
@@ -148,8 +149,8 @@ Status NonZero(const LibraryCall& call) {
       uint8_t* positions,
       AllocateBytes(call, call.allocated[0], found, sizeof(int64_t)));
   int64_t next = 0;
-  // `next` is compared with `found`, because another thread may change the
-  // memory of x meanwhile.
+  // The loop ends when `found` positions are written, because another thread
+  // may change the memory of x after the elements were counted.
   EMBER_RETURN_IF_ERROR(ForPieces(call, count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end && next < found; ++i) {
       if (!IsZero(x, i, type)) Integers(positions)[next++] = i;
@@ -159,11 +160,11 @@ Status NonZero(const LibraryCall& call) {
   return OkStatus();
 }
 
-// A group of elements with equal values.
+// A group of elements that have the same value.
 struct Group {
-  int64_t first;  // lowest position of the group's elements
+  int64_t first;  // lowest position of an element in the group
   int64_t count;
-  int64_t rank;  // position of the group in the result
+  int64_t rank;  // position of the group's value in the result
 };
 
 Status Unique(const LibraryCall& call) {
@@ -186,8 +187,8 @@ Status Unique(const LibraryCall& call) {
         for (int64_t i = begin; i < end; ++i) keys[i] = OrderKey(x, i, type);
       }));
   EMBER_RETURN_IF_ERROR(Enumerate(call, {order.begin(), order.end()}));
-  // Compares rows: negative, 0 or positive if row a is before, equal to or
-  // after row b.
+  // Compares two rows. The result is negative, 0 or positive if row a is
+  // before, equal to or after row b.
   const auto compare = [&](int64_t a, int64_t b) {
     for (int64_t i = 0; i < width; ++i) {
       const uint64_t left = keys[a * width + i];
@@ -196,7 +197,7 @@ Status Unique(const LibraryCall& call) {
     }
     return 0;
   };
-  // Number of rows that take as much work as kAtOnce elements.
+  // Number of rows whose processing takes as long as that of kAtOnce elements.
   const int64_t rows_at_once =
       std::max<int64_t>(1, kAtOnce / std::max<int64_t>(1, width));
   const auto precedes = [&](int64_t a, int64_t b) {
@@ -261,7 +262,8 @@ struct Box {
   float area() const { return (bottom - top) * (right - left); }
 };
 
-// Returns the box of four numbers. Corners may come in any order.
+// Reads a box from four numbers. If they are two corners, the corners may be in
+// any order.
 Box ReadBox(const float* raw, bool centered) {
   if (centered) {
     return {raw[1] - raw[3] / 2, raw[0] - raw[2] / 2, raw[1] + raw[3] / 2,
@@ -279,15 +281,17 @@ bool Overlaps(const Box& a, const Box& b, float threshold) {
   return intersection / (a.area() + b.area() - intersection) > threshold;
 }
 
-// Working memory for the boxes of one class of one batch.
+// Working memory for the boxes of one class of one image of the batch.
 struct NonMaxWork {
   Scratch<Box> boxes;
-  Scratch<uint64_t> keys;  // order keys of the scores, the best score first
+  Scratch<uint64_t> keys;  // for each box, a key that orders it by score, the
+                           // best one first
   Scratch<int64_t> candidates;
   Scratch<int64_t> kept;
 };
 
-// Leaves the remaining boxes of one class in work.kept, best first.
+// Removes the boxes of one class that overlap better ones too much. The
+// remaining boxes are in work.kept, the best one first.
 Status Suppress(const LibraryCall& call, NonMaxWork& work, const float* scores,
                 int64_t most, const float* thresholds) {
   work.candidates.Clear();
@@ -339,8 +343,8 @@ Status NonMaxSuppression(const LibraryCall& call) {
   NonMaxWork work{Scratch<Box>(call.pool), Scratch<uint64_t>(call.pool),
                   Scratch<int64_t>(call.pool), Scratch<int64_t>(call.pool)};
   Scratch<int64_t> rows(call.pool);
-  // Without scores there is nothing to compute, and batches or classes may be
-  // any number.
+  // If there are no scores, nothing is computed: the numbers of batches and
+  // classes may then be arbitrary.
   const int64_t used_batches = score_count > 0 ? batches : 0;
   if (used_batches > 0) {
     EMBER_RETURN_IF_ERROR(work.boxes.Resize(count));

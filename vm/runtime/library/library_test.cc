@@ -59,7 +59,8 @@ constexpr int64_t kU8 = static_cast<int64_t>(DType::kU8);
 const float kNan = std::nanf("");
 
 TEST_F(LibraryTest, TopKAlongAnAxis) {
-  std::vector<float> x = {1, 9, 5, 2, 5, -7, 3, 9};  // row 0 of [1, 4, 2]
+  // The elements are a tensor of the shape [1, 4, 2].
+  std::vector<float> x = {1, 9, 5, 2, 5, -7, 3, 9};
   std::vector<float> values(4);
   std::vector<int64_t> indices(4);
   Memory(x);
@@ -143,8 +144,8 @@ TEST_F(LibraryTest, Unique) {
 }
 
 TEST_F(LibraryTest, NonMaxSuppression) {
-  // The example of the ONNX operator's documentation: six boxes in two clusters
-  // and one apart.
+  // The boxes are those of the ONNX operator's documentation: six boxes, in two
+  // clusters and a separate box.
   std::vector<float> boxes = {0, 0,     1, 1,     0, 0.1f,  1, 1.1f,
                               0, -0.1f, 1, 0.9f,  0, 10.f,  1, 11.f,
                               0, 10.1f, 1, 11.1f, 0, 100.f, 1, 101.f};
@@ -166,7 +167,7 @@ TEST_F(LibraryTest, NonMaxSuppression) {
       Call(LibraryFunction::kNonMaxSuppression, {2, 1, 6, 3, 0}, 1, 1).ok());
 }
 
-// Long rows are processed in pieces.
+// Long rows must be processed in pieces.
 TEST_F(LibraryTest, TopKOfLongRows) {
   constexpr int64_t kCount = 100000;
   std::mt19937 random(1);
@@ -232,16 +233,17 @@ TEST_F(LibraryTest, CancelEndsThem) {
   EXPECT_EQ(
       Call(LibraryFunction::kNonMaxSuppression, {1, 1, 1, 3, 0}, 1, 1).code(),
       StatusCode::kCancelled);
-  // The interrupt ends the function although no score is above the threshold,
-  // so that there is nothing to sort.
+  // The interrupt must stop the function even though no score is above the
+  // threshold, so that there is nothing to sort.
   thresholds[1] = 1;
   EXPECT_EQ(
       Call(LibraryFunction::kNonMaxSuppression, {1, 1, 1, 3, 0}, 1, 1).code(),
       StatusCode::kCancelled);
 }
 
-// Rows of no elements take no memory, so a file may have any number of them.
-// The numbers that are written for each row are written in pieces.
+// Rows without elements take no memory, so a file may have any number of them.
+// The function must write the numbers for these rows in pieces, so that it can
+// be stopped.
 TEST_F(LibraryTest, CancelEndsWhatIsWrittenForRows) {
   std::vector<float> x = {1};
   Memory(x);
@@ -249,7 +251,7 @@ TEST_F(LibraryTest, CancelEndsWhatIsWrittenForRows) {
   constexpr int64_t kRows = 1 << 20;
   EXPECT_EQ(Call(LibraryFunction::kUnique, {kF32, kRows, 0, 1}, 1, 4).code(),
             StatusCode::kCancelled);
-  // The numbers of the rows were not written.
+  // The numbers of the rows must not have been written.
   for (int i = 0; i < 4; ++i) {
     MemoryBlock* const block = *pool_.Acquire(kRows * 8);
     EXPECT_EQ(reinterpret_cast<const int64_t*>(block->data())[kRows - 1], 0);

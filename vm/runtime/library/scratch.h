@@ -17,8 +17,8 @@
 
 namespace ember::vm {
 
-// Working memory from the pool. Running out of it is an error and does not end
-// the process.
+// Working memory from the session's pool. If the pool has no memory, an error
+// is returned, so that the process does not end.
 template <typename T>
 class Scratch {
  public:

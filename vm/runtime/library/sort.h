@@ -1,12 +1,13 @@
-// Long work of library functions, in pieces. A run may be stopped between two
-// pieces.
+// Divides long work of library functions into pieces, so that a run can be
+// stopped between two pieces.
 //
 //   EMBER_RETURN_IF_ERROR(ForPieces(call, count, [&](int64_t begin, int64_t end) {
 //     for (int64_t i = begin; i < end; ++i) ...
 //   }));
 //   EMBER_RETURN_IF_ERROR(Sort(call, order, less));
 //
-// Internal to them. Errors: the status of call.interrupt; for Sort also memory.
+// Internal to library functions. Errors: the status of call.interrupt; Sort
+// also returns an error if there is no memory.
 #ifndef EMBER_VM_RUNTIME_LIBRARY_SORT_H_
 #define EMBER_VM_RUNTIME_LIBRARY_SORT_H_
 
@@ -23,17 +24,18 @@
 namespace ember::vm {
 
 // Number of elements that are processed or sorted between two checks of the
-// interrupt. They take about a millisecond.
+// interrupt, which takes about a millisecond.
 inline constexpr int64_t kAtOnce = 1 << 14;
 
-// Returns the status of an interrupt, which may be null.
+// Returns the status of the interrupt; OK if it is null.
 inline Status CheckInterrupt(const Interrupt* interrupt) {
   if (interrupt == nullptr || !interrupt->ShouldStop()) return OkStatus();
   return interrupt->status();
 }
 
-// Calls work(begin, end) for all of 0 <= i < count, in pieces of at_once.
-// at_once should be less if an element is a row of many values.
+// Calls work(begin, end) for consecutive pieces of at most `at_once` of the
+// numbers from 0 to count - 1. If an element is a row of many values, at_once
+// should be smaller.
 template <typename Work>
 Status ForPieces(const LibraryCall& call, int64_t count, const Work& work,
                  int64_t at_once = kAtOnce) {
@@ -61,7 +63,8 @@ Status Merge(const LibraryCall& call, const int64_t* first,
 }
 
 // Sorts values like std::sort, in pieces of at_once (see ForPieces). No two
-// values may be equivalent. For many values it needs as much memory again.
+// values may be equivalent. If there is more than one piece, additional memory
+// of the same size is needed.
 template <typename Less>
 Status Sort(const LibraryCall& call, std::span<int64_t> values,
             const Less& less, int64_t at_once = kAtOnce) {

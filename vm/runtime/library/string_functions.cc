@@ -28,17 +28,18 @@ namespace {
 
 constexpr int64_t kHandleSize = sizeof(int64_t);
 
-// Largest number of bytes of a pattern. RE2's memory while it parses a pattern
-// has no limit: three bytes may take up to 31 KB.
+// Largest number of bytes of a pattern. RE2 has no limit on its memory while it
+// parses a pattern, and three bytes may take up to 31 KB.
 constexpr size_t kMaxPatternBytes = 4096;
-// Largest number of bytes of memory that a compiled pattern may take.
+// Largest number of bytes of memory that a compiled pattern may use.
 constexpr int64_t kPatternMemory = int64_t{2} << 20;
-// Largest product of a string's bytes and a pattern's states. It limits the
-// work on one string, which cannot be interrupted.
+// Largest product of the number of a string's bytes and the number of a
+// pattern's states. It limits the time for one string, because matching it
+// cannot be interrupted.
 constexpr int64_t kMaxMatchSteps = int64_t{1} << 32;
 
-// Returns element number `index`. Operands are read and written element by
-// element, because another thread may change the memory meanwhile.
+// Returns the element with the number `index`. Elements are read and written
+// one by one, because another thread may change the memory meanwhile.
 int64_t HandleAt(const LibraryMemory& memory, int64_t index) {
   return static_cast<int64_t>(
       tensor::LoadElement(memory.data, index, DType::kI64));
@@ -48,14 +49,15 @@ void SetHandle(const LibraryMemory& memory, int64_t index, int64_t handle) {
                        static_cast<uint64_t>(handle));
 }
 
-// Splits call found(part) for each part, in order. most: largest number of
-// splits.
+// The Split functions call found(part) for each part of a text, in order.
+// `most` is the largest number of splits.
 using Found = std::function<Status(std::string_view)>;
 
 Status SplitAtDelimiter(std::string_view text, std::string_view delimiter,
                         int64_t most, const Found& found) {
   while (most-- != 0) {
-    // memmem takes time linear in the text; string_view's find does not.
+    // memmem is used, because its time is linear in the text's length, unlike
+    // that of string_view::find.
     const auto* const place = static_cast<const char*>(
         memmem(text.data(), text.size(), delimiter.data(), delimiter.size()));
     if (place == nullptr) break;
@@ -66,8 +68,9 @@ Status SplitAtDelimiter(std::string_view text, std::string_view delimiter,
   return found(text);
 }
 
-// Splits at runs of white space; those at the ends do not count. The part after
-// the last split keeps the white space at its end.
+// Splits a text at runs of white space; white space at both ends of the text is
+// ignored. If the number of splits is limited, the last part keeps the white
+// space at its end.
 Status SplitAtSpace(std::string_view text, int64_t most, const Found& found) {
   while (true) {
     while (const int length = SpaceLength(text))
@@ -130,8 +133,8 @@ class Strings final : public StringSupport {
   }
 
  private:
-  // Returns the string of a handle. Its bytes count as work; `times`: how often
-  // they are read.
+  // Returns the string of a handle. Its bytes count as work; `times` says how
+  // often they are read.
   StatusOr<std::string_view> Text(const LibraryCall& call, int64_t handle,
                                   int64_t times = 1) const {
     EMBER_ASSIGN_OR_RETURN(const std::string_view text, table_.Get(handle));
@@ -200,11 +203,12 @@ class Strings final : public StringSupport {
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
     EMBER_RETURN_IF_ERROR(
         ExpectBytes(call.memory[1], count, kHandleSize, "counts"));
-    // Without a limit it is the largest possible number of parts, so that
-    // counting down does not overflow.
+    // "No limit" becomes the largest possible number of parts, so that
+    // subtracting from it does not overflow.
     const int64_t most_splits =
         call.integers[2] < 0 ? INT64_MAX : call.integers[2];
-    Scratch<int64_t> parts(call.pool);  // handles of the parts of all strings
+    Scratch<int64_t> parts(call.pool);  // handles of all parts of all strings,
+                                        // one after another
     int64_t most_parts = 0;
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(const std::string_view text,
@@ -219,7 +223,7 @@ class Strings final : public StringSupport {
     return Pad(call, count, most_parts, parts);
   }
 
-  // Splits a text and appends the handles of the parts.
+  // Splits a text and appends the handles of its parts to the list.
   Status Split(std::string_view text, std::string_view delimiter, int64_t most,
                Scratch<int64_t>& parts) {
     const Found found = [&](std::string_view part) -> Status {
@@ -236,8 +240,8 @@ class Strings final : public StringSupport {
                              : SplitAtDelimiter(text, delimiter, most, found);
   }
 
-  // Puts the parts of string i into row i of the result, followed by empty
-  // strings.
+  // Writes the handles of the parts of string i to row i of the result, filled
+  // up with the handle of the empty string.
   Status Pad(const LibraryCall& call, int64_t count, int64_t most_parts,
              const Scratch<int64_t>& parts) {
     EMBER_ASSIGN_OR_RETURN(const int64_t size, Product({count, most_parts}));
@@ -312,7 +316,7 @@ class Strings final : public StringSupport {
           Concat({"expected a regular expression as RE2 has them, found '",
                   pattern.substr(0, kShown), "' (", expression.error(), ")"}));
     }
-    // In the worst case RE2 tries all of its states at each byte.
+    // In the worst case RE2 visits all of its states for each byte.
     const int64_t states = expression.ProgramSize();
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(
@@ -329,16 +333,18 @@ class Strings final : public StringSupport {
   }
 
   Status StringRank(const LibraryCall& call) {
-    // Approximate number of comparisons of each string when many are sorted.
+    // Approximate number of comparisons per string when many strings are
+    // sorted.
     constexpr int64_t kComparisons = 16;
-    // Number of bytes whose comparison takes as long as the rest of a
+    // Number of bytes for which comparing them takes as long as the rest of a
     // comparison.
     constexpr int64_t kComparedAtOnce = 64;
     EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
     EMBER_RETURN_IF_ERROR(
         ExpectBytes(call.memory[1], count, kHandleSize, "result"));
-    // For each handle the string's rank, or -1 if the string is not in x.
+    // For each handle, the rank of the string, or -1 if x does not contain the
+    // string.
     Scratch<int64_t> ranks(call.pool);
     Scratch<int64_t> used(call.pool);
     EMBER_RETURN_IF_ERROR(ranks.Resize(table_.size()));
@@ -360,7 +366,8 @@ class Strings final : public StringSupport {
     for (int64_t i = 0; i < count; ++i) {
       EMBER_RETURN_IF_ERROR(CheckInterrupt(interrupt_));
       const int64_t handle = HandleAt(call.memory[0], i);
-      // Another thread may have changed the handle meanwhile.
+      // The handle is checked again, because another thread may have changed it
+      // meanwhile.
       EMBER_RETURN_IF_ERROR(table_.Get(handle).status());
       SetHandle(call.memory[1], i, std::max<int64_t>(ranks[handle], 0));
     }

@@ -1,5 +1,6 @@
-// Strings at run time: the table of a session's strings and the library
-// functions on them, which need RE2 and the C library's Unicode tables.
+// Support for strings at run time: the table of a session's strings, and the
+// library functions on strings, which need RE2 and the C library's Unicode
+// tables.
 //
 //   Session::Create(module, {.device = device, .strings = NewStringSupport});
 //

@@ -32,8 +32,8 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
   return true;
 }
 
-// Returns digits and exponent of the shortest text that reads back as the same
-// value, in the form d.ddde+xx.
+// Returns the shortest digits with an exponent, in the form d.ddde+xx, from
+// which the same value is read back.
 std::string ShortestScientific(double value, DType type) {
   char text[64];
   const auto print = [&](auto number, auto... precision) {
@@ -77,8 +77,8 @@ std::string FloatText(double value, DType type) {
   return text + digits.substr(0, whole) + "." + digits.substr(whole);
 }
 
-// Reads a number that is too large or too small for the type: returns infinity
-// or (nearly) zero.
+// Reads a number that is too large or too small for the type. Returns infinity,
+// or zero or a number near zero.
 float ReadExtreme(std::string_view digits, float) {
   static const locale_t kPlain = newlocale(LC_ALL_MASK, "C", nullptr);
   return strtof_l(std::string(digits).c_str(), nullptr, kPlain);
@@ -88,8 +88,8 @@ double ReadExtreme(std::string_view digits, double) {
   return strtod_l(std::string(digits).c_str(), nullptr, kPlain);
 }
 
-// Reads a decimal number, inf, infinity or nan, in any case. The whole text
-// must be the number.
+// Reads a decimal number, or one of the words inf, infinity and nan in upper or
+// lower case. The whole text must be the number.
 template <typename T>
 std::optional<T> ReadFloat(std::string_view text) {
   std::string_view digits = text;
@@ -114,7 +114,7 @@ std::optional<T> ReadFloat(std::string_view text) {
   return ReadExtreme(digits, value);
 }
 
-// Reads an integer that fits T; the whole text must be the integer.
+// Reads an integer that fits T. The whole text must be the integer.
 template <typename T>
 std::optional<T> ReadInteger(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -157,7 +157,8 @@ std::optional<uint64_t> ParseBool(std::string_view text) {
 }
 
 std::optional<uint64_t> ParseFloat(std::string_view text, DType type) {
-  // The text is not read as f64 first, because that would round twice.
+  // The text is read directly as f32, because reading it as f64 first would
+  // round twice.
   if (type == DType::kF32) {
     const std::optional<float> value = ReadFloat<float>(text);
     if (!value) return std::nullopt;
@@ -179,7 +180,7 @@ std::string NumberText(uint64_t bits, DType type) {
 
 StatusOr<uint64_t> ParseNumber(std::string_view text, DType type) {
   std::string_view trimmed = Trim(text);
-  // The texts that NumberText writes for bool can be read as any type.
+  // The words for bool that NumberText writes are accepted for every type.
   if (EqualsIgnoringCase(trimmed, "true")) trimmed = "1";
   if (EqualsIgnoringCase(trimmed, "false")) trimmed = "0";
   const std::optional<uint64_t> bits = type == DType::kBool ? ParseBool(trimmed)

@@ -1,5 +1,5 @@
-// Tests strings: table, texts of numbers, Unicode, library functions, and
-// strings in a session.
+// Tests strings: the table of strings, texts of numbers, Unicode, library
+// functions, and sessions with strings.
 #include <cmath>
 #include <limits>
 
@@ -53,7 +53,8 @@ TEST(StringTableTest, LimitsBytes) {
   EXPECT_TRUE(table.Intern("y").ok());
 }
 
-// A later Reset removes the strings that an interrupted one has left.
+// After Reset was interrupted, a later Reset must remove the strings that the
+// first one has left.
 TEST(StringTableTest, ResetIsStopped) {
   StringTable table(1 << 10);
   const Texts initial = {"one"};
@@ -113,8 +114,8 @@ TEST(StringNumbersTest, ReadsFloats) {
   EXPECT_EQ(Parsed("1E8", DType::kF32), 1e8f);
   EXPECT_EQ(Parsed("-.5", DType::kF16), -0.5);
   EXPECT_EQ(Parsed("1.", DType::kBF16), 1);
-  // The value is halfway between two f32 except for a digit that f64 cannot
-  // represent.
+  // The value is halfway between two f32 numbers, except for a digit that f64
+  // cannot represent.
   EXPECT_EQ(Parsed("1.00000005960464477540", DType::kF32), 1.0000001192092896);
   for (const char* text : {"INF", "+inf", "Infinity", "1e999"})
     EXPECT_EQ(Parsed(text, DType::kF32), INFINITY) << text;
@@ -154,8 +155,8 @@ TEST(UnicodeTest, ChangesCase) {
   EXPECT_EQ(ChangeCase("Monday, ÄÖß é Ω 1", Case::kLower), "monday, äöß é ω 1");
   EXPECT_EQ(ChangeCase("Monday, äöß é ω я 1", Case::kUpper),
             "MONDAY, ÄÖß É Ω Я 1");
-  // Invalid UTF-8: a lone byte, a truncated character, a surrogate, and an
-  // overlong form.
+  // The texts are invalid UTF-8: a single continuation byte, a truncated
+  // character, a surrogate, and an overlong form.
   const std::string bad =
       "\xff"
       "a\xc3"
@@ -212,7 +213,8 @@ class StringFunctionsTest : public testing::Test {
     EXPECT_TRUE(status.ok()) << status.ToString();
     return Resolved(y);
   }
-  // Returns the parts row by row; the count of parts ends each row.
+  // Returns the parts of each text in order; the parts of a text are followed
+  // by their number.
   Texts Split(const Texts& texts, int64_t delimiter, int64_t most) {
     std::vector<int64_t> x = Handles(texts), counts(texts.size());
     if (allocated_.block != nullptr) allocated_.block->Drop();
@@ -257,7 +259,7 @@ TEST_F(StringFunctionsTest, ConcatAndCase) {
             (Texts{"monday", ""}));
 }
 
-// The cases are the examples of ONNX and results of Python's split.
+// The expected results are the examples of ONNX, and results of Python's split.
 TEST_F(StringFunctionsTest, Split) {
   const int64_t dot = Handles({"."})[0];
   EXPECT_EQ(Split({"abc.com", "def.net"}, dot, -1),
@@ -328,7 +330,7 @@ TEST_F(StringFunctionsTest, RanksByBytes) {
   EXPECT_EQ(w, (std::vector<int64_t>{3, 0, 1, 4, 3, 2}));
 }
 
-// Results are copies of strings, and each counts under the limit.
+// Results are copies of strings, and each copy must count under the limit.
 TEST_F(StringFunctionsTest, ResultsHaveOneLimit) {
   const std::vector<int64_t> handles(3, Handles({std::string(20000, 'x')})[0]);
   std::shared_ptr<const Texts> texts;
@@ -358,7 +360,7 @@ TEST_F(StringFunctionsTest, BytesOfStringsAreWork) {
   EXPECT_EQ(change(1).code(), StatusCode::kCancelled);
 }
 
-// Cancelling also ends functions that do not read the bytes of strings.
+// Cancel must also stop functions that do not read the bytes of strings.
 TEST_F(StringFunctionsTest, CancelEndsWhatMakesOrRanksStrings) {
   Interrupt interrupt;
   ASSERT_TRUE(strings_->Start({}, &interrupt).ok());
@@ -392,8 +394,8 @@ TEST_F(StringFunctionsTest, PatternsAndMatchesAreBounded) {
   EXPECT_EQ(match(handles[0]),
             "expected a regular expression of at most 4096 bytes, found 4097");
   EXPECT_EQ(match(handles[3]), "");
-  // The work is bytes times states. The limit must be checked before matching,
-  // because matching cannot be interrupted.
+  // The work is the number of bytes times the number of states. The limit must
+  // be checked before matching, because matching cannot be interrupted.
   Interrupt interrupt;
   RunLimits limits({.work_limit = 1 << 20}, interrupt);
   limits.Start();
@@ -487,7 +489,8 @@ TEST(StringSessionTest, StringsGoInAndOut) {
     EXPECT_TRUE(results[5].elements<bool>()[0]);
     EXPECT_FALSE(results[5].elements<bool>()[1]);
   }
-  // Earlier results keep their strings, and can be inputs of another run.
+  // Earlier results must keep their strings, and must be usable as inputs of
+  // another run.
   const Tensor inputs[] = {e, *Tensor::OfStrings({1}, {"Q"})};
   ASSERT_TRUE(session->Run(inputs, &results).ok());
   const Tensor joined = results[0];

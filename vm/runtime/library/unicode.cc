@@ -8,7 +8,7 @@ namespace {
 
 struct Character {
   uint32_t code = 0;
-  int length = 0;  // bytes of the character; 0: invalid UTF-8
+  int length = 0;  // number of bytes of the character; 0 for invalid UTF-8
 };
 
 Character Decode(std::string_view text) {
@@ -29,8 +29,8 @@ Character Decode(std::string_view text) {
     if ((next & 0xc0) != 0x80) return {};
     code = code << 6 | (next & 0x3f);
   }
-  // Smallest code of each length. Overlong forms, surrogates, and codes that
-  // are too large are refused.
+  // Smallest code point for each length in bytes. Overlong forms, surrogates,
+  // and code points that are too large are refused.
   constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
   if (code < kSmallest[length] || (code >= 0xd800 && code < 0xe000) ||
       code > 0x10ffff) {
@@ -57,8 +57,8 @@ uint32_t ChangeAscii(uint32_t code, Case to) {
   return code >= 'a' && code <= 'z' ? code - 'a' + 'A' : code;
 }
 
-// Returns a Unicode locale of the C library. Null if it has none: then only
-// ASCII changes case.
+// Returns a locale of the C library for Unicode. Returns null if there is none;
+// then the case of ASCII letters only is changed.
 locale_t UnicodeLocale() {
   static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   return locale;

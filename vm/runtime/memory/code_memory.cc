@@ -26,8 +26,8 @@ StatusOr<std::shared_ptr<const CodeMemory>> CodeMemory::Load(
     end = begin + code->bytes.size();
   }
   if (end == 0) return std::shared_ptr<const CodeMemory>(std::move(memory));
-  // Reserves additional room, so that the code can begin at a multiple of an
-  // alignment that is larger than a page.
+  // Additional bytes are reserved, so that the code can begin at a multiple of
+  // an alignment that is larger than a page.
   const uint64_t size =
       RoundUp(static_cast<size_t>(end), page) + alignment - page;
   void* const mapped =

@@ -12,15 +12,16 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kLargePage = int64_t{2} << 20;
-// Number of bytes of a block. The system reserves only addresses until pages
-// are touched.
+// Number of bytes of a block. Until its pages are accessed, a block takes only
+// addresses.
 constexpr int64_t kBlock = int64_t{64} << 20;
 
 class Block {
  public:
-  // Maps a block of that many bytes. Null if the system has no room.
+  // Maps a block of this number of bytes. Returns null if the system refuses.
   static std::shared_ptr<Block> Map(int64_t bytes) {
-    // The size includes room to begin at a large page.
+    // The size has additional bytes, so that the block can begin at a large
+    // page.
     const size_t size =
         static_cast<size_t>(RoundUp(bytes, kLargePage) + kLargePage);
     void* const mapped =
@@ -33,7 +34,7 @@ class Block {
   Block& operator=(const Block&) = delete;
   ~Block() { munmap(mapped_, size_); }
 
-  // Takes bytes from the block. Null if the block is full.
+  // Takes bytes from the block. Returns null if too few are left.
   void* Take(int64_t bytes) {
     if (bytes > end_ - next_) return nullptr;
     void* const memory = reinterpret_cast<void*>(next_);
@@ -47,7 +48,8 @@ class Block {
     next_ = RoundUp(begin, kLargePage);
     end_ = begin + static_cast<int64_t>(size);
 #ifdef MADV_HUGEPAGE
-    // Large pages are only a hint: small pages work as well.
+    // madvise requests large pages. It is only a hint: small pages work as
+    // well.
     static_cast<void>(madvise(reinterpret_cast<void*>(next_),
                               static_cast<size_t>(end_ - next_),
                               MADV_HUGEPAGE));
@@ -68,7 +70,7 @@ struct Current {
 }  // namespace
 
 std::shared_ptr<void> AllocatePacked(int64_t bytes) {
-  // The object is never destroyed, because kernels may be built until the
+  // The object is never destroyed, because kernels may be made until the
   // process ends.
   static Current& current = *new Current;
   const std::lock_guard<std::mutex> lock(current.mutex);

@@ -10,8 +10,9 @@
 namespace ember::vm {
 namespace {
 
-// True if only dims decide which instructions run and on which memory. Then the
-// next run does the same as this one if its inputs have the same dims.
+// True if the dims of the inputs alone determine which instructions run and
+// which memory they use. A run with the same dims as an earlier one then does
+// the same.
 bool IsRepeatable(const Module& module) {
   for (const Program& program : module.definition().programs) {
     for (const ProgramInstruction& in : program.instructions) {
@@ -66,7 +67,8 @@ Status RunMemory::Initialize() {
 void RunMemory::StartRun() {
   written_.Clear();
   has_gaps_ = false;
-  // Writes are recorded unless KnowInputs finds that this is not necessary.
+  // The writes of the run are recorded, unless KnowInputs is called and finds
+  // that this is not necessary.
   tracks_writes_ = true;
 }
 
@@ -82,7 +84,7 @@ StatusOr<MemoryBlock*> RunMemory::Acquire(int64_t bytes) {
   return block;
 }
 
-// Clears memory in pieces; the run may be stopped between two of them.
+// Clears memory in pieces, so that the run can be stopped between two pieces.
 Status RunMemory::Clear(std::span<uint8_t> memory) {
   constexpr size_t kAtOnce = size_t{1} << 20;
   while (!memory.empty()) {

@@ -1,8 +1,8 @@
 // The memory of a session's programs: the arena and blocks of the pool. It also
-// records which parts the current run has written, so that no run sees what
-// another one left there. If the session's device has memory of its own, the
-// host announces here what it reads and writes, and copies become commands.
-// Internal to sessions.
+// records which parts the current run has written, so that no run reads the
+// contents that another run has left. If the session's device has memory of its
+// own, the host must call BeginHost before it reads or writes memory, and
+// copies become commands of the device. Internal to sessions.
 //
 //   memory.StartRun();
 //   EMBER_ASSIGN_OR_RETURN(MemoryBlock* block, memory.Acquire(4096));
@@ -34,11 +34,12 @@
 
 namespace ember::vm {
 
-// Alignment of inputs in bytes. It is the alignment of malloc, which kernels
-// rely on; elements need 8 at most.
+// Alignment of inputs in bytes. Kernels rely on it. It is the alignment of
+// malloc; elements need at most 8 bytes.
 inline constexpr uintptr_t kInputAlignment = 16;
 
-// An instruction of a module for which the host's work is counted.
+// The position of an instruction in a module. The host's work is counted for
+// it.
 struct InstructionPlace {
   uint32_t program = 0;
   uint32_t instruction = 0;
@@ -48,18 +49,19 @@ class RunMemory {
  public:
   using Dims = std::vector<std::vector<int64_t>>;
 
-  // Makes the memory of a session. limit: in bytes, see MemoryPool. support:
-  // null if the device is the host. limits: those of the run; cleared bytes
-  // count as work. The module and the limits outlive this object.
+  // Makes the memory of a session. `limit` is in bytes, as for MemoryPool.
+  // `support` is null if the device is the host. `limits` are those of the run,
+  // in which cleared bytes count as work. The module and the limits must
+  // outlive this object.
   RunMemory(const Module& module, std::shared_ptr<hal::Device> device,
             int64_t limit, std::shared_ptr<DeviceSupport> support,
             RunLimits& limits);
   ~RunMemory();
-  // Allocates the arena. Call it once, before anything else.
+  // Allocates the arena. It must be called once, before any other function.
   Status Initialize();
 
   const std::shared_ptr<MemoryPool>& pool() const { return pool_; }
-  // Returns the arena of all programs.
+  // Returns the address of the arena of all programs.
   uint8_t* arena() const { return static_cast<uint8_t*>(arena_->host_data()); }
   int64_t arena_bytes() const { return arena_bytes_; }
   bool IsInArena(const uint8_t* address) const {
@@ -67,25 +69,28 @@ class RunMemory {
   }
 
   void StartRun();
-  // Sets the dims of the run's inputs. If a run with the same dims needed no
-  // zeros, this one does not either, and its writes are not recorded.
+  // Passes the dims of the run's inputs. If an earlier run with the same dims
+  // read no memory that it had not written, this run does not either, so its
+  // writes need not be recorded.
   void KnowInputs(const Dims& dims) {
     tracks_writes_ &= !is_tidy_ || dims != tidy_dims_;
   }
-  // Ends a run. ok: true if the run did not end with an error.
+  // Ends a run. `ok` is true if the run succeeded; `dims` are the dims of its
+  // inputs.
   void EndRun(bool ok, const Dims& dims);
 
-  // Acquires a block of the pool, with a reference and old contents.
+  // Acquires a block of the pool, with one reference. The block has contents of
+  // an earlier use.
   StatusOr<MemoryBlock*> Acquire(int64_t bytes);
-  // Marks all contents of the block as old. Call it for a block that was
-  // acquired elsewhere.
+  // Records that the run has written nothing to the block. It must be called
+  // for a block that was not acquired by Acquire.
   void Forget(const MemoryBlock& block) {
     if (tracks_writes_) written_.Remove(block.data(), block.capacity());
   }
 
   bool is_tracking() const { return tracks_writes_; }
-  // Call it before `bytes` of the memory are read: parts that this run has not
-  // written are cleared.
+  // Must be called before `bytes` bytes of the memory are read. It clears those
+  // parts that this run has not written.
   Status BeforeRead(const MemoryReference& memory, int64_t bytes) {
     if (tracks_writes_ && IsOwn(memory)) return FillGaps(memory, bytes);
     return OkStatus();
@@ -94,8 +99,8 @@ class RunMemory {
     if (tracks_writes_ && IsOwn(memory)) written_.Add(memory.data, bytes);
   }
 
-  // BeginHost comes before the host reads or writes the memory, EndHost
-  // afterwards.
+  // BeginHost must be called before the host reads or writes the memory,
+  // EndHost afterwards.
   Status BeginHost(const MemoryReference& memory, bool writes,
                    InstructionPlace place) {
     return support_ == nullptr ? OkStatus()
@@ -104,9 +109,9 @@ class RunMemory {
   Status EndHost(const MemoryReference& memory, InstructionPlace place) {
     return support_ == nullptr ? OkStatus() : EndOnDevice(memory, place);
   }
-  // Gives a library function access to its memory. Library functions also write
-  // to working memory of the pool, which pending commands may still use, so all
-  // commands are waited for.
+  // Gives a library function access to its memory. It waits for all commands,
+  // because library functions also write to working memory of the pool, which
+  // pending commands may still use.
   Status BeginLibraryCall(std::span<const HostAccess> accesses,
                           InstructionPlace place);
   Status EndLibraryCall(std::span<const HostAccess> accesses,
@@ -123,11 +128,12 @@ class RunMemory {
     }
     return OkStatus();
   }
-  // True if kernels can bind memory that begins here.
+  // True if the address of the memory is aligned so that kernels can bind it.
   bool CanBind(const MemoryReference& memory) const;
 
  private:
-  // True for memory of the session, which may hold contents of an earlier run.
+  // True for memory of the session itself, which may have contents of an
+  // earlier run.
   bool IsOwn(const MemoryReference& memory) const {
     return memory.block != nullptr || IsInArena(memory.data);
   }
@@ -147,11 +153,11 @@ class RunMemory {
   std::shared_ptr<MemoryPool> pool_;
   std::unique_ptr<hal::Buffer> arena_;
 
-  // The ranges that this run has written.
+  // The ranges of memory that this run has written.
   WrittenRanges written_;
   bool tracks_writes_ = false;
   bool has_gaps_ = false;
-  // Dims of the inputs of a run that needed no zeros.
+  // Dims of the inputs of a run that read no memory that it had not written.
   Dims tidy_dims_;
   bool is_tidy_ = false;
 };

@@ -20,7 +20,7 @@ struct Current {
 }  // namespace
 
 std::shared_ptr<ScratchBlocks> ScratchBlocks::Shared() {
-  // The object is never destroyed, because kernels may be built until the
+  // The object is never destroyed, because kernels may be made until the
   // process ends.
   static Current& current = *new Current;
   const std::lock_guard<std::mutex> lock(current.mutex);
@@ -36,7 +36,7 @@ ScratchBlocks::Block ScratchBlocks::Take(int64_t bytes) {
   Block unused;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    // Takes the smallest block that is large enough.
+    // The smallest block that is large enough is taken.
     auto best = free_.end();
     for (auto block = free_.begin(); block != free_.end(); ++block) {
       if (block->bytes >= bytes &&
@@ -48,13 +48,14 @@ ScratchBlocks::Block ScratchBlocks::Take(int64_t bytes) {
       free_.erase(best);
       return block;
     }
-    // A new, larger block replaces one that was too small.
+    // If no block is large enough, a new block replaces one of them.
     if (!free_.empty()) {
       unused = std::move(free_.back());
       free_.pop_back();
     }
   }
-  // the old block is freed first, so that its memory may be reused
+  // The old block is freed before the new one is allocated, so that its memory
+  // may be reused.
   unused = {};
   Block block;
   const std::optional<int64_t> room =

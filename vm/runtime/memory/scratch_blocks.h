@@ -1,15 +1,15 @@
-// Memory for data that kernels keep during a call, such as packed activations.
+// Memory for temporary data of kernels' calls, such as packed activations.
 //
 //   const std::shared_ptr<ScratchBlocks> blocks = ScratchBlocks::Shared();
 //   ScratchBlocks::Block block = blocks->Take(bytes);   // null memory: refused
 //   ...
 //   blocks->Return(std::move(block));
 //
-// All kernels of a process share the blocks, which live as long as one of the
-// kernels. The kernels of a model run one after another, so there is one block
-// for each concurrent call, and it is in the cache already. If each kernel kept
-// its own block, a model of a hundred kernels would hold a hundred blocks.
-// 64-byte aligned. Contents do not matter. Thread-safe.
+// All kernels of a process share the blocks, which exist as long as one of the
+// kernels does. The kernels of a model run one after another, so only one block
+// is needed for each concurrent call, and that block is in the cache already.
+// If each kernel had a block of its own, a model of a hundred kernels would
+// need a hundred blocks. 64-byte aligned. Contents do not matter. Thread-safe.
 #ifndef EMBER_VM_RUNTIME_MEMORY_SCRATCH_BLOCKS_H_
 #define EMBER_VM_RUNTIME_MEMORY_SCRATCH_BLOCKS_H_
 
@@ -33,19 +33,20 @@ class ScratchBlocks {
 
   static std::shared_ptr<ScratchBlocks> Shared();
 
-  // Returns a block of at least this many bytes, which must not be negative.
+  // Returns a block of at least this many bytes. The number must not be
+  // negative.
   Block Take(int64_t bytes);
   void Return(Block block);
-  // Makes a block of this many bytes available to the next Take, unless one as
-  // large was made before. Does nothing if memory is refused.
+  // Allocates a block of this size for the next Take, unless a block of at
+  // least this size was allocated before. Does nothing if memory is refused.
   void Reserve(int64_t bytes);
-  // Returns the total bytes of all blocks that were ever allocated.
+  // Returns the total size of all blocks that were ever allocated, in bytes.
   int64_t made_bytes() const;
 
  private:
   mutable std::mutex mutex_;
   std::vector<Block> free_;
-  // Bytes of the largest allocated block, and of all allocated blocks.
+  // Size in bytes of the largest block, and total size of all blocks.
   int64_t largest_ = 0;
   int64_t made_ = 0;
 };

@@ -25,7 +25,8 @@ TEST(ScratchBlocksTest, TheSmallestThatIsLargeEnoughIsTakenAgain) {
   EXPECT_EQ(blocks.Take(500).memory.get(), second);
 }
 
-// There are as many blocks as concurrent calls, whatever their sizes.
+// A larger block must replace a smaller one: there must be only as many blocks
+// as concurrent calls, whatever their sizes.
 TEST(ScratchBlocksTest, ALargerOneTakesTheSmallersPlace) {
   ScratchBlocks blocks;
   for (int64_t bytes = 64; bytes <= 64 * 1024; bytes *= 2)
@@ -44,8 +45,8 @@ TEST(ScratchBlocksTest, WhatIsReservedIsTakenOnce) {
   EXPECT_LT(reserved, 2 * 100000);
   ScratchBlocks::Block block = blocks.Take(100000);
   EXPECT_EQ(blocks.made_bytes(), reserved);
-  // The block in use will be returned, so a second reservation allocates
-  // nothing.
+  // The block that is in use will be returned, so another reservation of its
+  // size must not allocate memory.
   blocks.Reserve(100000);
   EXPECT_EQ(blocks.made_bytes(), reserved);
   blocks.Reserve(INT64_MAX);
@@ -63,7 +64,8 @@ TEST(ScratchBlocksTest, AreSharedAsLongAsSomebodyHasThem) {
   EXPECT_EQ(ScratchBlocks::Shared(), one);
 }
 
-// For TSan: no two threads have the same block.
+// No two threads must get the same block at a time. ThreadSanitizer checks for
+// data races.
 TEST(ScratchBlocksTest, EightThreads) {
   ScratchBlocks blocks;
   std::vector<std::thread> threads;

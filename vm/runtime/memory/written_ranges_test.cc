@@ -1,4 +1,5 @@
-// Compares the ranges with an array of one flag per byte, with random ranges:
+// Adds and removes random ranges, and compares the result with an array that
+// has one flag per byte:
 //
 //   EMBER_SEED=42 bazel run //vm/runtime/memory:written_ranges_test
 #include "vm/runtime/memory/written_ranges.h"
@@ -64,7 +65,8 @@ TEST(WrittenRangesTest, AsAByteForEachByte) {
   }
 }
 
-// Removing ranges one by one would move all later ones each time.
+// All ranges must be removed at once: removing them one by one would move all
+// later ranges each time.
 TEST(WrittenRangesTest, ManyAreRemovedAtOnce) {
   constexpr int64_t kRanges = 2'000'000;
   std::vector<uint8_t> memory(2 * kRanges);

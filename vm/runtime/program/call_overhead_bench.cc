@@ -1,6 +1,6 @@
-// Measures an iteration of a loop whose body is a program: 100,000 iterations
-// of a call with one dispatch of one element. move_buffer carries the loop's
-// state, and a scan output is appended to.
+// Measures the time of an iteration of a loop whose body is a program: 100,000
+// iterations of a call with one dispatch of one element. move_buffer carries
+// the loop's state, and a scan output is appended to.
 //
 //   call_overhead_bench [ITERATIONS]
 //
@@ -33,8 +33,8 @@ void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 namespace ember::vm {
 namespace {
 
-// The module's text. The two %s become the loop's use of the body's result, and
-// the result's memory in the body.
+// The module's text. The first %s is the loop's use of the body's result, the
+// second one the instruction in the body that gets the result's memory.
 constexpr const char* kText = R"(
 module "bench" from "bench"
 dispatch @increment(%%x: f32[1]) -> (%%y: f32[1]) {

@@ -1,4 +1,5 @@
-// Tests programs that call programs, and the instructions that loops need.
+// Tests programs that call other programs, and the instructions that loops
+// need.
 #include <algorithm>
 #include <cstring>
 
@@ -55,7 +56,7 @@ TEST(ProgramCallTest, LoopsOverAProgram) {
     EXPECT_EQ(Values<float>(results[2]), (std::vector<float>{6, 12}));
     EXPECT_EQ(Values<float>(results[3]), (std::vector<float>{1, 2}));
   }
-  // Rows have 12 bytes, so slices are not aligned.
+  // A row has 12 bytes, so slices of rows are not aligned.
   ASSERT_TRUE(session->Run(LoopInputs({1, 2, 3}, 2), &results).ok());
   EXPECT_EQ(Values<float>(results[1]), (std::vector<float>{1, 2, 3, 4, 8, 12}));
   EXPECT_EQ(Values<float>(results[2]), (std::vector<float>{4, 8, 12}));
@@ -93,7 +94,8 @@ TEST(ProgramCallTest, SitesOfAllProgramsAreProfiled) {
 }
 
 TEST(ProgramCallTest, CallsCountAgainstTheBranchLimit) {
-  // The steps are one call per iteration (two in the first), and the last call.
+  // The limit is the number of steps: one call per iteration (two in the first
+  // iteration), and the last call.
   const auto session = NewSession(SampleNamed("calls"), {.step_limit = 10});
   std::vector<Tensor> results;
   EXPECT_TRUE(session->Run(LoopInputs({1, 2}, 3), &results).ok());
@@ -117,8 +119,8 @@ dispatch @gather<N>(%x: f32[2], %p: f32[N]) -> (%y: f32[N]) {
 }
 )";
 
-// Runs a module in which main has x: f32[2] in b0, 2 in i0 and 8 in i1, and
-// returns b1 as y: f32[2] and i2 as a scalar.
+// Runs a module whose program main has x: f32[2] in b0, 2 in i0 and 8 in i1.
+// The body must put the results in b1 (y: f32[2]) and i2 (a scalar).
 StatusOr<std::vector<Tensor>> RunBody(const std::string& body,
                                       const std::string& called,
                                       const std::vector<float>& x = {1, 2}) {
@@ -169,7 +171,8 @@ program add<"?">[a, b](x: f32[2]) -> (y: f32[$0]) {
             10);
 }
 
-// The caller reads a result after the callee's arena has been reused.
+// The caller reads a result after the arena of the called program has been
+// reused, so the result must have been copied.
 TEST(ProgramCallTest, ResultsInArenasAreCopied) {
   EXPECT_EQ(RunFloats(R"(
   b3 = arena 64
@@ -196,7 +199,8 @@ program same<N>[N](x: f32[N]) -> (y: f32[N]) {
 }
 )"),
             (std::vector<float>{2, 4}));
-  // Memory of the caller's arena that is returned as a result is copied, too.
+  // If a called program returns memory of the caller's arena as a result, this
+  // memory must be copied, too.
   EXPECT_EQ(RunFloats(R"(
   b3 = arena 64
   dispatch @double(i0; b0 -> b3)
@@ -238,7 +242,7 @@ program swap<N>[N](a: f32[N], b: f32[N]) -> (x: f32[N], y: f32[N], z: f32[N]) {
             (std::vector<float>{10, 20}));
 }
 
-// Two branches are programs whose arenas have the same memory.
+// Two branches are programs whose arenas are in the same memory.
 TEST(ProgramCallTest, TwoBranchesShareAnArena) {
   const std::string called = R"(
 program yes<N>[N](x: f32[N]) -> (y: f32[N]) {
@@ -351,8 +355,8 @@ TEST(LoopInstructionTest, StoresIntegers) {
 }
 
 TEST(LoopInstructionTest, AppendsToWhatItOwnsAndCopiesTheRest) {
-  // Returns the result of appending: b2 holds 4 bytes of x, then both elements
-  // of c, in memory of its own.
+  // Runs a program that appends 4 bytes of x and then both elements of c to b2,
+  // and returns the result. b2 is in memory of its own.
   const auto append = [](const std::string& accumulator) {
     return RunFloats(accumulator + R"(
   i4 = integer 4
@@ -370,7 +374,7 @@ TEST(LoopInstructionTest, AppendsToWhatItOwnsAndCopiesTheRest) {
   EXPECT_EQ(append("b2 = allocate i1\ni6 = integer 0\nappend b2, i6, b0, i1\n"
                    "b4 = move_buffer b2\n"),
             expected);
-  // Registers that share the memory keep their contents.
+  // Other registers that share the memory must keep its contents.
   EXPECT_EQ(RunFloats(R"(
   b2 = allocate i1
   i6 = integer 0
@@ -411,7 +415,7 @@ L9:
   b4 = view b2, i7, 0
   i2 = load_integer b3, u32, 4
 )"),
-            0x40000000);  // the bits of 2.0f
+            0x40000000);  // These are the bits of 2.0f.
 }
 
 TEST(LoopInstructionTest, AppendChecksLengths) {

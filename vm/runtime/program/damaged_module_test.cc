@@ -1,6 +1,7 @@
-// Changes every byte of small modules, one at a time: each changed module is
-// refused, or it runs without harm. It tests with the file's hashes, and also
-// without them, so that the later checks are tested.
+// Changes every byte of small modules, one at a time. Each changed module must
+// be refused, or run without crashing or accessing memory out of bounds. The
+// file's hashes are compared in one part of the test; in the other part they
+// are not, so that the later checks are tested, too.
 #include <cstdio>
 #include <cstring>
 
@@ -15,7 +16,7 @@ namespace {
 
 struct Outcomes {
   int refused = 0;
-  int failed = 0;  // number of changed modules that failed while running
+  int failed = 0;  // number of changed modules whose run returned an error
   int ran = 0;
 };
 
@@ -31,7 +32,7 @@ Outcomes ChangeEveryByte(std::string_view sample, uint8_t change,
       ++outcomes.refused;
     } else {
       const Status status = RunAnything(*module, i);
-      // kInternal would mean a bug of the runtime.
+      // The code kInternal would mean a bug in the runtime.
       EXPECT_NE(status.code(), StatusCode::kInternal)
           << status.ToString() << " at byte " << i;
       ++(status.ok() ? outcomes.ran : outcomes.failed);

@@ -1,5 +1,5 @@
-// Tests unusual modules that pass verification, in sessions: limits, Cancel,
-// and isolation of runs from each other.
+// Tests sessions of unusual modules that pass verification: limits, Cancel, and
+// that a run cannot read what another run has left.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -58,8 +58,8 @@ L3:
   return
 })";
 
-// Returns a module whose dispatch computes `value`, a long sum, for each of 64
-// results.
+// Returns the text of a module whose dispatch computes 64 results, each of
+// which is a long sum of `value`.
 std::string LongSum(const std::string& value) {
   return R"(module "m" from "test"
 dispatch @d(%x: f32[8]) -> (%y: f32[64]) {
@@ -77,8 +77,9 @@ program main(x: f32[8]) -> (y: f32[64]) {
 })";
 }
 
-// Returns sums that tier 0 computes in different ways: horizontally,
-// vertically, with taps, folds, gathers, as a contraction.
+// Returns sums that the interpreter computes in different ways: horizontally,
+// vertically, with several steps at once, as folds, with gathers, and as a
+// contraction.
 std::vector<std::string> LongSums() {
   return {
       LongSum("sum(k < 1099511627776, l < 64) f32(k + i + l)"),
@@ -162,7 +163,8 @@ TEST(LimitsTest, PointsAreCountedBeforeTheyAreEvaluated) {
   }
 }
 
-// A kernel iterates the loops around an empty one, though it evaluates nothing.
+// A kernel iterates over the loops around an empty loop although it evaluates
+// nothing, so such iterations must count.
 TEST(LimitsTest, LoopsAroundEmptyOnesCount) {
   const Tensor x = Ones();
   const auto session =
@@ -217,7 +219,7 @@ program main() -> (y: f32[8]) {
   EXPECT_NE(RunError(*session).find("(--max-memory)"), std::string::npos);
 }
 
-// The program evaluates one point, and clears 32 MiB for it.
+// The program evaluates one point, and clears 32 MiB of memory for it.
 TEST(LimitsTest, ClearedMemoryIsWork) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @d(%x: f32[8388608]) -> (%y: f32[1]) {
@@ -263,8 +265,8 @@ program main() -> (y: f32[1]) {
             "still evaluate (--max-work), found 524290");
 }
 
-// The program has 100,000 rows of no values: there is nothing to read, but a
-// number of each row to write.
+// The library function reads 100,000 rows without values, but writes one number
+// per row.
 TEST(LimitsTest, ResultsOfLibraryFunctionsAreWork) {
   const auto session = NewSession(R"(module "m" from "test"
 program main() -> (y: i64[100000]) {
@@ -302,7 +304,7 @@ TEST(LimitsTest, Deadline) {
 }
 
 // Returns a program of the largest length without jumps and dispatches. Its
-// copies or small stores take hours.
+// copies or small stores would take hours.
 std::string ManyCopies(const std::string& copy, int count) {
   std::string text = R"(module "m" from "test"
 program main() -> (y: i64[1]) {
@@ -324,8 +326,9 @@ program main() -> (y: i64[1]) {
   return text + "  result y = b3 [i3]\n  return\n}\n";
 }
 
-// Returns texts of appends: in place, into a new block because another register
-// shares the old one, and to memory that a kernel may read.
+// Returns the texts of append instructions of three kinds: in place; to a new
+// block, because another register shares the old one; and to memory that a
+// kernel may read.
 std::vector<std::string> Copies() {
   return {"  append b0, i0, b1, i1\n",
           "  b2 = move_buffer b0\n  append b2, i1, b3, i4\n",
@@ -346,8 +349,8 @@ TEST(LimitsTest, DeadlineOfCopies) {
   }
 }
 
-// The limit allows only one of two blocks to live, so that each comes from the
-// system.
+// The limit allows only one of the two blocks to exist at a time, so that each
+// is allocated from the system.
 TEST(LimitsTest, DeadlineOfAllocations) {
   std::string text = R"(module "m" from "test"
 program main() -> (y: i64[1]) {
@@ -376,17 +379,17 @@ TEST(LimitsTest, CopiesAreWork) {
                 "program main: expected work of at most 2097147 points in the "
                 "run (--max-work), found more");
     }
-    // The limit counts four copies, and the memory that is cleared before the
-    // first of them.
+    // The limit is just enough for four copies and for the memory that is
+    // cleared before the first of them.
     EXPECT_EQ(RunError(*NewSession(ManyCopies(copy, 4),
                                    {.work_limit = 2097152 + 524288})),
               "OK");
   }
 }
 
-// Runs the session while another thread cancels it. That thread cancels again
-// until the run has ended, because a run that has not begun cannot be
-// cancelled.
+// Runs the session while another thread cancels the run. The thread calls
+// Cancel repeatedly until the run has ended, because Cancel has no effect
+// before the run begins.
 std::string RunCancelled(Session& session, std::span<const Tensor> inputs) {
   std::atomic<bool> has_ended = false;
   std::thread other([&] {
@@ -430,17 +433,17 @@ program main(x: f32[8]) -> (y: f32[8]) {
 
 TEST(CancelTest, SessionsGoOnAfterwards) {
   const auto session = NewSession(kCopy);
-  session->Cancel();  // no run is in progress
+  session->Cancel();  // Cancel is called while no run is in progress.
   const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8};
   EXPECT_EQ(RunOn(*session, x), x);
   const Tensor ones = Ones();
-  // succeeds if the run ended before the cancellation
+  // The run succeeds if it ends before the cancellation.
   RunCancelled(*session, {&ones, 1});
   EXPECT_EQ(RunOn(*session, x), x);
 }
 
-// Packing is done once. The next run packs the part that a cancelled run has
-// not packed.
+// Constants are packed only once. If the run that packs them is cancelled, the
+// next run must pack the rest.
 TEST(CancelTest, ConstantsArePackedWhenARunIsCancelledMeanwhile) {
   std::string text = R"(module "m" from "test"
 constant w: f32[4096, 64] = [)";
@@ -474,7 +477,7 @@ const std::vector<float> kFirst = {1, 2, 3, 4, 5, 6, 7, 8};
 const std::vector<float> kSecond = {9, 9, 9, 9, 9, 9, 9, 9};
 const std::vector<float> kZeros(8, 0.0f);
 
-// The program reads memory b1 without writing it before.
+// The program reads the memory in b1 without having written it.
 TEST(StaleMemoryTest, Allocations) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @copy(%x: f32[8]) -> (%y: f32[8]) {

@@ -26,7 +26,7 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
   LibraryMemory memory[kMaxLibraryOperands];
   LibraryMemory allocated[kMaxLibraryOperands];
   std::vector<HostAccess> accesses;
-  // number of operands by kind: i, b and w, I, B
+  // number of operands of each kind: i; b and w; I; B
   size_t counts[4] = {0, 0, 0, 0};
   int64_t work = 0;
   for (size_t i = 0; i < info.operands.size(); ++i) {
@@ -43,8 +43,8 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
         break;
       default: {
         const MemoryReference& reference = in.buffers[in.operands[i]];
-        // Only the functions themselves know which parts of the memory they
-        // read and write.
+        // Access to all memory operands is requested, because only the function
+        // itself knows which parts it reads and writes.
         EMBER_RETURN_IF_ERROR(
             in.memory.BeforeRead(reference, reference.length));
         work += reference.length;
@@ -84,7 +84,8 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
   }
   if (in.interrupt.ShouldStop()) return in.interrupt.status();
   EMBER_RETURN_IF_ERROR(status.WithContext(Concat({"call ", info.text})));
-  // Allocated results may be large even if the operands are small.
+  // The bytes of allocated results count as work, because they may be large
+  // even if the operands are small.
   return TakeWork(in, info.text, made_bytes);
 }
 

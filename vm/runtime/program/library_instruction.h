@@ -14,18 +14,17 @@
 
 namespace ember::vm {
 
-// The instruction and the session's objects that it uses. All objects belong to
-// the session.
+// The instruction to execute and the session's objects that it uses.
 struct LibraryInstruction {
   const ProgramInstruction& instruction;
-  // register numbers, in the order of the function's row
+  // numbers of the registers, in the order of the function's row
   const uint32_t* operands;
   int64_t* integers;
   MemoryReference* buffers;
   InstructionPlace place;
   RunMemory& memory;
   RunLimits& limits;
-  StringSupport* strings;  // functions on strings; null: there are none
+  StringSupport* strings;  // Support for strings; null if there is none.
   const Interrupt& interrupt;
 };
 

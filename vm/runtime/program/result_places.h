@@ -1,4 +1,4 @@
-// Memory of the caller that results are written to. Internal to sessions.
+// Memory of the caller to which results are written. Internal to sessions.
 //
 //   ResultPlaces places(module);
 //   EMBER_RETURN_IF_ERROR(places.Set({{data, bytes}, {}}));
@@ -22,25 +22,26 @@ namespace ember::vm {
 
 class ResultPlaces {
  public:
-  // Makes an object without places. The module outlives it.
+  // Makes an object in which no result has a place. The module must outlive it.
   explicit ResultPlaces(const Module& module) : module_(module) {}
 
-  // Sets the places, as Session::PlaceResults describes.
+  // Sets the caller's memory for results, as Session::PlaceResults describes.
   Status Set(std::vector<ResultPlace> places);
-  // Checks that the places do not overlap the inputs: a dispatch may read an
-  // input after the result has been written.
+  // Checks that the places do not overlap the inputs, because a dispatch may
+  // read an input after a result has been written.
   Status Check(std::span<const Tensor> inputs) const;
 
   bool Has(size_t result) const {
     return result < places_.size() && places_[result].data != nullptr;
   }
-  // Copies `data`, of result.byte_size bytes, to the result's place, and makes
-  // the place its memory.
+  // Copies `data`, of result.byte_size bytes, to the place of result number
+  // `index`. The tensor `result` then refers to the place.
   Status Put(size_t index, const void* data, Tensor& result) const;
 
  private:
   const Module& module_;
-  std::vector<ResultPlace> places_;  // places by result; or empty
+  std::vector<ResultPlace> places_;  // for each result, the caller's memory for
+                                     // it; or empty
 };
 
 }  // namespace ember::vm

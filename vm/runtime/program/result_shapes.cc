@@ -12,20 +12,22 @@
 namespace ember::vm {
 namespace {
 
-// Largest number of bytes of a text. Longer ones are not readable, and a module
-// could double an expression at every instruction.
+// Largest number of bytes of an expression's text. A longer text is not
+// readable, and a module could double an expression with every instruction.
 constexpr size_t kLongestText = 100;
-// Largest number of instructions and operands of calls that are evaluated; they
-// take some milliseconds. Extents that need more are unknown.
+// Largest number of instructions and operands of calls that are evaluated,
+// which takes some milliseconds. Extents that need more are unknown.
 constexpr int64_t kMaxSteps = int64_t{1} << 20;
 
-// The precedence of the outermost operator of a text.
+// The precedence of the outermost operator of an expression's text: kSum binds
+// least, kWhole needs no parentheses.
 enum class Binding : uint8_t { kSum, kProduct, kWhole };
 
 struct Value {
   bool is_number = false;
   int64_t number = 0;
-  // the expression; empty, and no number: the value is not known
+  // The text of the expression. If it is empty and the value is no number, the
+  // value is not known.
   std::string text;
   Binding binding = Binding::kWhole;
 
@@ -51,7 +53,8 @@ bool IsNumber(const Value& value, int64_t number) {
 Value Infix(const Value& b, std::string_view sign, const Value& c,
             Binding binding) {
   const bool is_sum = binding == Binding::kSum;
-  // The right operand of - // % must bind more tightly.
+  // For - // % the right operand must bind more tightly than the operator;
+  // otherwise it gets parentheses.
   const bool groups = sign == "+" || sign == "*";
   const Binding right = groups   ? binding
                         : is_sum ? Binding::kProduct
@@ -67,7 +70,7 @@ Value Express(ProgramOpcode opcode, const Value& b, const Value& c) {
     case ProgramOpcode::kAdd:
       if (IsNumber(b, 0)) return c;
       if (IsNumber(c, 0)) return b;
-      // Writes -1 + N as N-1.
+      // A constant in front is moved behind: -1 + N is written as N-1.
       if (b.is_number) return Express(opcode, c, b);
       if (c.is_number && c.number < 0 && c.number > INT64_MIN)
         return Infix(b, "-", Value::Number(-c.number), Binding::kSum);
@@ -117,7 +120,7 @@ class Walker {
   // Evaluates an instruction of the form a = b op c.
   template <ProgramOpcode opcode>
   Status Compute(const ProgramInstruction& in, size_t index);
-  // Evaluates a call and returns the number of its operands.
+  // Evaluates a call of a program and returns the number of its operands.
   int64_t Call(const ProgramInstruction& in);
   void CallLibrary(const ProgramInstruction& in);
 
@@ -134,8 +137,9 @@ Value Walker::DimOf(const TensorSignature& signature, size_t dim) const {
   if (value >= 0) return Value::Number(value);
   const std::string& name =
       program_.symbols[static_cast<size_t>(-1 - declared)];
-  // "?" is any number, a different one at each place. A long name counts as
-  // unknown, too: a file may use it at every place, and each would be a copy.
+  // "?" means an unknown extent, which may differ at each use. A long name is
+  // treated as unknown, too, because a file may use it at every dim, and each
+  // use would be a copy.
   if (name == "?" || name.size() > kLongestText) return {};
   return {false, 0, name, Binding::kWhole};
 }
@@ -157,19 +161,21 @@ Status Walker::Compute(const ProgramInstruction& in, size_t index) {
   return OkStatus();
 }
 
-// Evaluates a call from the declaration of the called program.
+// Evaluates a call from the signature of the called program, without executing
+// it.
 int64_t Walker::Call(const ProgramInstruction& in) {
   const Program& called = programs_[in.a];
   const uint32_t* const parameters = program_.operands.data() + in.b;
   const uint32_t* operand =
       parameters + called.parameters.size() + called.inputs.size();
-  // Copies the arguments before results overwrite registers.
+  // The arguments are copied first, because results overwrite registers.
   std::vector<Value> arguments;
   for (size_t i = 0; i < called.parameters.size(); ++i)
     arguments.push_back(integers_[parameters[i]]);
   auto looked_at = static_cast<int64_t>(arguments.size());
   for (const TensorSignature& result : called.results) {
-    ++operand;  // skips the operand for the result's memory
+    ++operand;  // This operand is the register of the result's memory, which is
+                // skipped.
     for (const int64_t declared : result.dims) {
       looked_at += 1 + static_cast<int64_t>(arguments.size());
       Value& dim = integers_[*operand++];
@@ -251,7 +257,7 @@ Status Walker::Walk() {
       }
       case ProgramOpcode::kReturn:
         return OkStatus();
-      // Instructions on memory have no effect here.
+      // Instructions on memory have no effect on integers.
       case ProgramOpcode::kInputBuffer:
       case ProgramOpcode::kConstantBuffer:
       case ProgramOpcode::kArena:
@@ -275,7 +281,8 @@ StatusOr<ResultExtents> Walker::Take() {
     const TensorSignature& signature = program_.results[i];
     std::vector<int64_t> numbers;
     for (size_t d = 0; d < signature.dims.size(); ++d) {
-      // If the program does not determine the extent, its declaration may.
+      // If the program does not determine the extent, the extent in the
+      // result's signature is used.
       Value value = d < results_[i].size() ? results_[i][d] : Value();
       if (Value declared = DimOf(signature, d);
           declared.is_number ? !value.is_number : !value.is_known())
@@ -302,7 +309,8 @@ StatusOr<ResultExtents> ResultShapes(
 
 ResultExtents DescribeResults(const Module& module) {
   Walker walker(module);
-  // An error would occur in every run. The extents found before it are valid.
+  // An error here would occur in every run. The extents that were found before
+  // it are valid.
   if (Status walked = walker.Walk(); !walked.ok()) {
   }
   StatusOr<ResultExtents> extents = walker.Take();

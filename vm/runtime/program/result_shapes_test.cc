@@ -23,7 +23,7 @@ std::string Texts(const ResultExtents& extents) {
   return text;
 }
 
-// A module with every kind of expression, over N and M.
+// A module with every kind of expression over the symbols N and M.
 constexpr std::string_view kExpressions = R"(
 module "by hand" from "expressions"
 program main<N, M, "?", "?", "?", "?", "?", "?", "?">(x: f32[N, M]) -> (a: f32[$2, $3], b: f32[$4, $5], c: f32[$6, $7, $8]) {
@@ -89,7 +89,7 @@ TEST(ResultShapesTest, ALoopOverNumbersIsFollowed) {
   EXPECT_EQ(Texts(*ResultShapes(*module, {{{9, 4}}})), "[9, 4]");
 }
 
-// The function returns the errors that a run would return.
+// The function must return the same errors as a run.
 TEST(ResultShapesTest, ErrorsAreThoseOfARun) {
   const auto module = *Module::FromDefinition(SampleNamed("loop"));
   const auto session = *Session::Create(
@@ -130,13 +130,15 @@ L3:
 )";
 }
 
-// Evaluation stops after some steps, because a module may loop for hours.
+// Evaluation must stop after a number of steps, because a module may loop for
+// hours.
 TEST(ResultShapesTest, WhatTakesLongIsNotKnown) {
   EXPECT_EQ(Texts(DescribeResults(*Load(LoopOf(1000)))), "[1]");
   EXPECT_EQ(Texts(DescribeResults(*Load(LoopOf(99'999)))), "[?]");
 }
 
-// A module may double an expression at every instruction.
+// A module may double an expression with every instruction, so the length of
+// expressions must be limited.
 TEST(ResultShapesTest, ExpressionsStayShort) {
   std::string text = R"(
 module "by hand" from "long"
@@ -152,7 +154,8 @@ program main<N, "?">(x: f32[N]) -> (y: f32[$1]) {
             "bits, found overflow or division by zero");
 }
 
-// A file can hold one long name and refer to it from a million dims.
+// A file may contain one long name and refer to it from a million dims, so it
+// must not be copied for each.
 TEST(ResultShapesTest, LongNamesAreNotRepeated) {
   const auto text = [](size_t size) {
     return "module \"by hand\" from \"long\"\nprogram main<" +

@@ -13,11 +13,11 @@
 namespace ember::vm {
 namespace {
 
-// Memory that tensors without elements point to.
+// Memory to which tensors without elements refer.
 alignas(kMemoryAlignment) uint8_t empty_memory[kMemoryAlignment];
 
-// Returns the bytes of a tensor of this signature; -1 unless all dims are
-// numbers.
+// Returns the number of bytes of a tensor with this signature; -1 if not all
+// dims are numbers.
 int64_t DeclaredBytes(const TensorSignature& signature) {
   for (int64_t dim : signature.dims) {
     if (dim < 0) return -1;
@@ -27,8 +27,8 @@ int64_t DeclaredBytes(const TensorSignature& signature) {
   return bytes.ok() ? *bytes : -1;
 }
 
-// Adds the names of the model's nodes that a dispatch computes to the beginning
-// of the dispatch's error: "'embed (Gather)': dispatch @d3_gather: …".
+// Adds, at the beginning of a dispatch's error, the names of the model's nodes
+// that the dispatch computes: "'embed (Gather)': dispatch @d3_gather: …".
 void NameNodes(const ModuleDefinition& module, Status& status) {
   constexpr std::string_view kDispatch = "dispatch @";
   std::string_view rest = status.message();
@@ -190,7 +190,7 @@ Status ProgramRunner::EndOnDevice(Status status, std::vector<Tensor>& results) {
       status = status.WithContext(
           Concat({"program ", frames_[program].program->name}));
     }
-    // This ends the frames of called programs, so that the error does not name
+    // The frames of called programs are left, so that an error does not name
     // the program that ran last.
     for (; frame_ != &frames_[0]; frame_ = frame_->caller)
       DropRegisters(*frame_);
@@ -220,17 +220,17 @@ Status ProgramRunner::Run(std::span<const Tensor> inputs,
   if (!kept.ok()) status = std::move(kept);
   NameNodes(module_->definition(), status);
   if (device_ != nullptr) status = EndOnDevice(std::move(status), *results);
-  // An interrupt makes the run fail even if the program ended, because the last
-  // dispatches may have been skipped.
+  // If the run was interrupted, it fails even if the program reached its end,
+  // because the last dispatches may have been skipped.
   if (status.ok() && interrupt_.ShouldStop()) status = interrupt_.status();
-  // Errors in a called program name that program.
+  // An error in a called program gets the program's name.
   if (!status.ok() && frame_ != &entry) {
     const std::string where = Concat({"program ", frame_->program->name});
     if (!status.message().starts_with(Concat({where, ":"})))
       status = status.WithContext(where);
   }
   for (; frame_ != nullptr; frame_ = frame_->caller) DropRegisters(*frame_);
-  Drop(entry.inputs);  // drops copies of the inputs that were not aligned
+  Drop(entry.inputs);  // Copies of inputs that were not aligned are dropped.
   memory_.EndRun(status.ok(), input_dims_);
   return status;
 }
@@ -294,7 +294,7 @@ bool ProgramRunner::PassesKeptCalls(
     case ProgramOpcode::kLess:
     case ProgramOpcode::kEqual:
     case ProgramOpcode::kMove:
-    // a dispatch compares its memory with that of kept calls
+    // A dispatch compares its memory with that of the kept calls by itself.
     case ProgramOpcode::kDispatch:
       return true;
     case ProgramOpcode::kInputBuffer:
@@ -302,8 +302,8 @@ bool ProgramRunner::PassesKeptCalls(
     case ProgramOpcode::kArena:
     case ProgramOpcode::kAllocate:
     case ProgramOpcode::kView:
-      // True if the register has no block. Otherwise overwriting the register
-      // may free the block.
+      // If the register refers to a block, overwriting it might free the block.
+      // Without a block the instruction does not affect kept calls.
       return buffers_[instruction.a].block == nullptr;
     case ProgramOpcode::kCheckEqual:
     case ProgramOpcode::kCheckTrue:
@@ -324,8 +324,9 @@ bool ProgramRunner::PassesKeptCalls(
   return false;
 }
 
-// Runs the programs until the entry program returns. The verifier has checked
-// all numbers. Lengths, overflow and limits are checked here.
+// Executes the programs until the entry program returns. The verifier has
+// checked all numbers in the instructions; lengths, overflow and limits are
+// checked here.
 Status ProgramRunner::Execute(std::vector<Tensor>& results) {
   const ProgramInstruction* begin = frame_->code.data();
   const ProgramInstruction* pc = begin;
@@ -391,8 +392,8 @@ Status ProgramRunner::Execute(std::vector<Tensor>& results) {
         continue;
       case ProgramOpcode::kMoveBuffer: {
         const MemoryReference reference = buffers_[in.b];
-        // A register that is released by the next instruction gives its
-        // reference away.
+        // If the next instruction releases the source register, the reference
+        // is moved instead of being counted.
         if (pc->opcode == ProgramOpcode::kRelease && pc->a == in.b &&
             in.a != in.b) {
           buffers_[in.b] = {};

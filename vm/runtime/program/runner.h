@@ -1,7 +1,7 @@
 // The implementation of a session: runs the instructions of a module's
 // programs. It owns their registers and frames. Memory, limits, dispatches and
-// places of results are classes of their own. Internal; use
-// vm/runtime/session.h.
+// the caller's memory for results (ResultPlaces) are handled by other classes.
+// Internal; use vm/runtime/session.h.
 #ifndef EMBER_VM_RUNTIME_PROGRAM_RUNNER_H_
 #define EMBER_VM_RUNTIME_PROGRAM_RUNNER_H_
 
@@ -25,28 +25,29 @@
 
 namespace ember::vm {
 
-// The state of a program while it runs. There is no recursion, so each program
-// has one frame, made with the session: a call allocates nothing.
+// The state of a program while it runs. Programs are not recursive, so each has
+// one frame, which is made with the session: a call allocates no memory.
 struct Frame {
   const Program* program = nullptr;
-  // The program's instructions, with the operand `a` of a dispatch replaced by
+  // The program's instructions. The operand `a` of a dispatch is replaced by
   // the number of its site.
   std::vector<ProgramInstruction> code;
   std::vector<int64_t> integers;
   std::vector<MemoryReference> buffers;
-  // The program's inputs: memory of the caller, which does not change it during
-  // the call.
+  // The program's inputs. They are memory of the caller, which does not change
+  // during the call.
   std::vector<MemoryReference> inputs;
-  // For called programs: the results that were set so far, the operand list of
-  // each, and the values of the operands when it was set.
+  // For called programs: for each result that has been set, its memory, its
+  // operand list, and the values of the list's operands at that time.
   std::vector<MemoryReference> results;
   std::vector<uint32_t> result_lists;
-  std::vector<int64_t> result_dims;  // values by position in the operand lists
-  // bytes of each result; -1 unless all dims are declared
+  std::vector<int64_t> result_dims;  // values of the operands, by their
+                                     // position in the program's operand lists
+  // number of bytes of each result; -1 if not all dims are declared as numbers
   std::vector<int64_t> result_bytes;
   uint8_t* arena = nullptr;
-  // While the program runs: the calling frame, and the instruction of the call.
-  // Null: the host called.
+  // The frame of the calling program, and the call instruction, while the
+  // program runs. They are null for the entry program, which the host calls.
   Frame* caller = nullptr;
   const ProgramInstruction* call = nullptr;
 };
@@ -55,8 +56,8 @@ class ProgramRunner final : public Session {
  public:
   ProgramRunner(std::shared_ptr<const Module> module, SessionOptions options);
   ~ProgramRunner() override;
-  // Allocates the arena and prepares the dispatches. Call it once, before
-  // anything else.
+  // Allocates the arena and prepares the dispatches. It must be called once,
+  // before any other function.
   Status Initialize();
 
   Status Run(std::span<const Tensor> inputs,
@@ -89,18 +90,20 @@ class ProgramRunner final : public Session {
 
   void MakeFrames();
   StatusOr<std::unique_ptr<DispatchRunner>> MakeDispatchRunner();
-  // Refuses modules that need strings if there is no support for them.
+  // Makes the support for strings. Returns an error if the module needs it and
+  // the session's options provide none.
   Status MakeStrings();
-  // Sets the addresses of the inputs. Inputs that are not aligned are copied.
+  // Sets the addresses of the run's inputs. Inputs that are not aligned are
+  // copied.
   Status BindInputs(std::span<const Tensor> inputs);
   Status BindInput(const Tensor& input, MemoryReference& reference);
-  // Sets the handles of an input's strings.
+  // Makes the handles for the strings of an input.
   Status BindStrings(const Tensor& input, MemoryReference& reference);
   Status Execute(std::vector<Tensor>& results);
-  // True if the instruction does not touch memory that kept calls
-  // (vm/runtime/dispatch/side_by_side.h) read and write.
+  // True if the instruction does not access memory that kept calls
+  // (vm/runtime/dispatch/side_by_side.h) read or write.
   bool PassesKeptCalls(const ProgramInstruction& instruction) const;
-  // Makes the frame the current one.
+  // Makes `frame` the current frame.
   void Enter(Frame& frame) {
     frame_ = &frame;
     integers_ = frame.integers.data();
@@ -123,7 +126,7 @@ class ProgramRunner final : public Session {
             static_cast<uint32_t>(&instruction - frame_->code.data())};
   }
 
-  // Instructions on memory (runner_memory.cc).
+  // --- instructions on memory (runner_memory.cc)
   void SetBuffer(uint32_t reg, MemoryReference reference) {
     if (buffers_[reg].block != nullptr) buffers_[reg].block->Drop();
     buffers_[reg] = reference;
@@ -136,14 +139,15 @@ class ProgramRunner final : public Session {
   Status MakeSlice(const ProgramInstruction& instruction);
   Status LoadInteger(const ProgramInstruction& instruction);
   Status StoreInteger(const ProgramInstruction& instruction);
-  // Acquires a block of the pool, with a reference, for the instruction.
+  // Acquires a block of the pool, with one reference, for an instruction that
+  // allocates memory.
   StatusOr<MemoryBlock*> Acquire(const ProgramInstruction& instruction,
                                  int64_t bytes);
   Status Allocate(const ProgramInstruction& instruction);
   Status Append(const ProgramInstruction& instruction);
 
-  // Instructions for results, and for calls of library functions
-  // (runner_calls.cc).
+  // --- instructions for results, and for calls of library functions
+  // (runner_calls.cc)
   void ReadResultDims(const ProgramInstruction& instruction,
                       std::span<int64_t> dims) const;
   StatusOr<int64_t> ResultBytes(const ProgramInstruction& instruction,
@@ -160,14 +164,14 @@ class ProgramRunner final : public Session {
                     std::memory_order_relaxed);
   }
 
-  // Ends the run on a device. Call it only if device_ is not null.
+  // Ends the run on a device. It must only be called if device_ is not null.
   Status EndOnDevice(Status status, std::vector<Tensor>& results);
 
   const std::shared_ptr<const Module> module_;
   const SessionOptions options_;
   Interrupt interrupt_;
   InterruptibleRunner runner_;
-  // Support for the session's device. Null: the device is the host.
+  // Support for the session's device; null if the device is the host.
   const std::shared_ptr<DeviceSupport> device_;
   RunLimits limits_;
   RunMemory memory_;

@@ -1,4 +1,4 @@
-// Instructions for results and for calls of programs and library functions.
+// Instructions for results, and for calls of programs and library functions.
 #include "base/concat.h"
 #include "vm/isa/library_functions.h"
 #include "vm/runtime/program/library_instruction.h"
@@ -11,7 +11,8 @@ void ProgramRunner::CallProgram(const ProgramInstruction& in) {
   const uint32_t* operand = frame_->program->operands.data() + in.b;
   for (size_t i = 0; i < called.program->parameters.size(); ++i)
     called.integers[i] = integers_[*operand++];
-  // The caller's registers keep the memory alive until the caller continues.
+  // No references are added, because the caller's registers keep the memory
+  // alive until the caller continues.
   for (MemoryReference& input : called.inputs) input = buffers_[*operand++];
   called.caller = frame_;
   called.call = &in;
@@ -41,7 +42,8 @@ void ProgramRunner::ReadResultDims(const ProgramInstruction& in,
   for (int64_t& dim : dims) dim = integers_[*operand++];
 }
 
-// Returns the bytes of the result. Its memory must have at least as many.
+// Returns the number of bytes of the result for these dims. It is an error if
+// the memory has fewer.
 StatusOr<int64_t> ProgramRunner::ResultBytes(
     const ProgramInstruction& in, std::span<const int64_t> dims) const {
   const TensorSignature& signature = frame_->program->results[in.a];
@@ -54,7 +56,8 @@ StatusOr<int64_t> ProgramRunner::ResultBytes(
                          ", found ", buffers_[in.b].length}));
 }
 
-// Returns a reference to the memory, or to a copy if it belongs to no block.
+// Returns a reference to the memory. If the memory belongs to no block, it is
+// copied to one.
 StatusOr<MemoryReference> ProgramRunner::HoldOrCopy(
     const ProgramInstruction& in, const MemoryReference& memory,
     int64_t bytes) {
@@ -97,8 +100,8 @@ Status ProgramRunner::StageResult(const ProgramInstruction& in) {
   if (memory.block != nullptr) {
     memory.block->Hold();
   } else if (memory_.IsInArena(memory.data)) {
-    // Memory in arenas is reused, so it is copied; inputs of the run and
-    // constants stay.
+    // The memory is copied if it is in an arena, which is reused. Inputs of the
+    // run and constants stay valid.
     EMBER_ASSIGN_OR_RETURN(memory, HoldOrCopy(in, memory, bytes));
   }
   MemoryReference& result = frame_->results[in.a];
@@ -117,7 +120,8 @@ Status ProgramRunner::ResolveStrings(const TensorSignature& signature,
 
 Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
   const TensorSignature& signature = frame_->program->results[in.a];
-  // dropped first, so that memory which the caller dropped may be reused
+  // The old result is dropped first, so that its memory may be reused if the
+  // caller has dropped it, too.
   result.memory.reset();
   result.dims.resize(signature.dims.size());
   ReadResultDims(in, result.dims);
@@ -134,7 +138,8 @@ Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
         *memory_.pool());
   }
   if (places_.Has(in.a)) return places_.Put(in.a, buffers_[in.b].data, result);
-  // Arena, inputs and constants must not be given away, so they are copied.
+  // The memory of a result is given to the caller. Arena, inputs and constants
+  // must not be given away, so they are copied.
   EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,
                          HoldOrCopy(in, buffers_[in.b], bytes));
   result.data = memory.data;

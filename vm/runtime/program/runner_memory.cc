@@ -1,4 +1,5 @@
-// Instructions on memory: allocations, parts of memory, and single integers.
+// Instructions on memory: allocations, views and slices of memory, and loads
+// and stores of single integers.
 #include <algorithm>
 #include <cstring>
 
@@ -19,11 +20,12 @@ StatusOr<MemoryBlock*> ProgramRunner::Acquire(const ProgramInstruction& in,
 }
 
 Status ProgramRunner::Allocate(const ProgramInstruction& in) {
-  // the old reference is dropped first, so that a loop can reuse its memory
+  // The register's old reference is dropped first, so that a loop can reuse its
+  // memory.
   SetBuffer(in.a, {});
   const int64_t bytes = integers_[in.b];
-  // Near the limit of memory each block may come from the system, which takes
-  // time.
+  // The interrupt is checked here, because near the memory limit each block may
+  // come from the system, which takes time.
   if (interrupt_.ShouldStop()) return interrupt_.status();
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
   buffers_[in.a] = {block->data(), bytes, block};
@@ -98,8 +100,8 @@ Status ProgramRunner::LoadInteger(const ProgramInstruction& in) {
 Status ProgramRunner::StoreInteger(const ProgramInstruction& in) {
   const MemoryReference& memory = buffers_[in.a];
   EMBER_RETURN_IF_ERROR(CheckRange(in, sizeof(int64_t), in.immediate, memory));
-  // Writes at scattered places make the record of written ranges slow, so they
-  // count as work.
+  // A store counts as work, because stores at scattered positions make the
+  // record of written ranges slow.
   EMBER_RETURN_IF_ERROR(limits_.TakeCopy(*frame_->program, sizeof(int64_t)));
   const MemoryReference place = {memory.data + in.immediate, sizeof(int64_t),
                                  memory.block};
@@ -116,7 +118,7 @@ Status ProgramRunner::Append(const ProgramInstruction& in) {
   const int64_t added = integers_[in.immediate];
   EMBER_RETURN_IF_ERROR(CheckRange(in, used, 0, whole));
   EMBER_RETURN_IF_ERROR(CheckRange(in, added, 0, piece));
-  // no overflow, because both are lengths of memory
+  // The sum does not overflow, because both numbers are lengths of memory.
   const int64_t total = used + added;
   const bool own = whole.block != nullptr && whole.block->unique();
   const int64_t room =
@@ -129,12 +131,13 @@ Status ProgramRunner::Append(const ProgramInstruction& in) {
   if (room >= total) {
     buffers_[in.a].length = total;
     memory_.AfterWrite(buffers_[in.a], total);
-    // The appended part may be the same memory.
+    // The appended memory may be the same as the target, so the copy must
+    // handle overlap.
     return memory_.Copy(added_bytes, {whole.data + used, added, whole.block},
                         PlaceOf(in));
   }
-  // Acquires twice the old capacity, so that a loop copies each element about
-  // once. If that is too much, acquires only the needed bytes.
+  // Twice the old capacity is requested, so that a loop copies each element
+  // only about once. If that is refused, only the needed bytes are requested.
   StatusOr<MemoryBlock*> block =
       memory_.Acquire(std::max(total, own ? 2 * room : 0));
   if (!block.ok()) block = Acquire(in, total);

@@ -202,8 +202,8 @@ program main<N>(a: f32[N, 2], b: f32[N]) -> (n: i64[]) {
             "input 'a': expected Nx2xf32, found -1x2xf32");
 }
 
-// Runs the body of a program with input x: f32[N] and result y: f32[N], and
-// returns its error.
+// Runs a program with the input x: f32[N] and the result y: f32[N] that
+// consists of `body`, and returns its error.
 std::string BodyError(const std::string& body, SessionOptions options = {}) {
   const auto module = LoadText(R"(
 module "test" from "test"
@@ -335,7 +335,7 @@ L2:
       "1000 more bytes under its memory limit of 1000 (--max-memory), found a "
       "request for "
       "4611686018427387904");
-  // Without a limit the system refuses the memory.
+  // If the session has no limit, the system itself refuses the memory.
   EXPECT_EQ(BodyError(allocation, {.memory_limit = -1}).substr(0, 71),
             "RESOURCE_EXHAUSTED: program main: instruction 3 (allocate): "
             "buffer: exp");
@@ -412,7 +412,7 @@ TEST(SessionTest, ProfilesAndTraces) {
   ASSERT_EQ(profile.size(), 2u);
   EXPECT_EQ(profile[0].dispatch, "gemm");
   EXPECT_EQ(profile[0].origin, "Gemm_0 + Relu_1");
-  // The text is not copied for each instruction, however long it is.
+  // The text must not be copied for each instruction, however long it is.
   EXPECT_EQ(static_cast<const void*>(profile[0].origin.data()),
             session->module().definition().dispatch_origins[0].data());
   EXPECT_EQ(profile[0].calls, 3);
@@ -440,14 +440,14 @@ TEST(SessionTest, ProfilesCountShapes) {
     const Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
     ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
   };
-  // The program runs more shapes than plans are kept for.
+  // The program is run with more shapes than the number of plans that are kept.
   for (int64_t n = 1; n <= 20; ++n) run(n);
   run(5);
   const std::vector<DispatchProfile::Shape> shapes =
       session->Profile()[0].shapes;
   ASSERT_EQ(shapes.size(), 20u);
   EXPECT_EQ(shapes[4].parameters, (std::vector<int64_t>{5}));
-  EXPECT_EQ(shapes[4].calls, 6);  // three calls in each run
+  EXPECT_EQ(shapes[4].calls, 6);  // There are three calls in each run.
   EXPECT_EQ(shapes[5].calls, 3);
   EXPECT_GT(shapes[4].ns, 0);
   for (int64_t n = 21; n <= 100; ++n) run(n);

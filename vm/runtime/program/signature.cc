@@ -115,7 +115,7 @@ bool SymbolValues::Fits(int64_t declared, int64_t extent,
                         const TensorSignature& source) {
   if (declared >= 0) return declared == extent;
   const size_t symbol = static_cast<size_t>(-1 - declared);
-  // "?" is any number, a different one at each place.
+  // "?" means an unknown extent, which may differ at each use.
   if (program_.symbols[symbol] == "?") return true;
   if (values_[symbol] < 0) {
     values_[symbol] = extent;
