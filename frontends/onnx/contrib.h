@@ -15,8 +15,8 @@ namespace ember::onnx {
 
 inline constexpr char kMicrosoft[] = "com.microsoft";
 
-// Fails unless these inputs are present. For operators that have optional
-// inputs before required ones.
+// Fails unless all of these inputs are present. It is for operators that have
+// optional inputs before required ones.
 bool CheckPresent(NodeContext& c, std::initializer_list<int> inputs);
 
 // Returns a number of heads or groups: an attribute that must be at least 1. On
@@ -28,7 +28,9 @@ int64_t PositiveAttribute(NodeContext& c, std::string_view name);
 Tensor FusedActivation(NodeContext& c, Tensor y, const std::string& activation,
                        const std::vector<std::optional<double>>& parameters);
 
-// u8[…, n] → u8[…, n * 8 / bits]: low bits first, or the high half first.
+// Unpacks numbers of `bits` bits from bytes: u8[…, n] becomes u8[…, n * 8 /
+// bits]. The first number of a byte is in its low bits if `low_first`, else in
+// its high bits.
 Tensor UnpackBits(Tensor packed, int64_t bits, bool low_first = true);
 
 // Imports MoE and QMoE (contrib_moe.cc).

@@ -21,18 +21,20 @@ inline constexpr int kVariadic = -1;
 // (carried_types.h).
 enum class CarriedTypes : uint8_t {
   kRefused,
-  kMoved,    // its results have the type of the operands that are moved
-  kHandled,  // its importer handles Tensor::carried_type
-  kNumbers,  // like kHandled, but without strings
-  kStrings,  // like kHandled, but strings only
+  // The operator moves elements: its results have the carried type of the
+  // operands that are moved.
+  kMoved,
+  kHandled,  // The operator's import function handles Tensor::carried_type.
+  kNumbers,  // Like kHandled, but strings are refused.
+  kStrings,  // Like kHandled, but only strings are accepted.
 };
 
 // The rule of an operator for carried types. For kMoved it also has the
 // operands whose elements go into the results. The other operands are indices,
 // sizes or conditions, which have a dtype of their own.
 struct CarriedOperands {
-  // Implicit, as most rows give only a rule.
-  // NOLINTNEXTLINE(google-explicit-constructor)
+  // The constructor is implicit, because most rows of the table give only a
+  // rule. NOLINTNEXTLINE(google-explicit-constructor)
   constexpr CarriedOperands(CarriedTypes rule = CarriedTypes::kRefused)
       : rule(rule) {}
 
@@ -42,7 +44,9 @@ struct CarriedOperands {
   }
 
   CarriedTypes rule;
-  uint32_t moved = 0;  // bit i: operand i; bit 31: operand 31 and all after it
+  // Bit i is set if the elements of operand i go into the results. Bit 31 is
+  // for operand 31 and all operands after it.
+  uint32_t moved = 0;
 };
 
 constexpr CarriedOperands Moves(std::initializer_list<int> operands) {
@@ -64,26 +68,27 @@ enum class Sequences : uint8_t { kRefused, kTaken, kMaps };
 struct OperatorRow {
   std::string_view name;
   int since;           // first opset
-  int minimum_inputs;  // these must be present
+  int minimum_inputs;  // The first so many inputs must be present.
   int maximum_inputs;  // kVariadic: any number
   void (*import)(NodeContext& context);
   std::string_view domain = "";
   CarriedOperands carried;
-  // The opset whose rules the operator follows, if it is an operator of the
-  // default domain under the name of another domain.
+  // For an operator of the default domain that also exists in another domain:
+  // the opset of the default domain whose rules it follows. Else 0.
   int as_opset = 0;
   Sequences sequences = Sequences::kRefused;
 };
 
-// Returns null if there is no such operator at this opset. "ai.onnx" is the
-// default domain "".
+// Returns the row of an operator; null if the operator does not exist at this
+// opset. "ai.onnx" is the default domain "".
 const OperatorRow* FindOperator(std::string_view domain, std::string_view name,
                                 int opset);
 
 // Returns all rows, family by family.
 std::span<const OperatorRow> OperatorTable();
 
-// The families. Each is defined in the file of its name.
+// Each of these functions returns the rows of one family of operators, and is
+// defined in the file of the same name.
 std::span<const OperatorRow> ActivationOperators();
 std::span<const OperatorRow> AttentionOperators();
 std::span<const OperatorRow> ContractionOperators();

@@ -1,5 +1,5 @@
-// Operators that sample images at computed positions: GridSample, AffineGrid,
-// Col2Im.
+// Imports operators that sample images at computed positions: GridSample,
+// AffineGrid, Col2Im.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -14,13 +14,14 @@ namespace ember::onnx {
 namespace {
 
 struct GridOptions {
-  std::string mode;     // nearest, linear or cubic
-  std::string padding;  // zeros, border or reflection
+  std::string mode;  // Interpolation: nearest, linear or cubic.
+  // Treatment of positions outside of the image: zeros, border or reflection.
+  std::string padding;
   bool align_corners = false;
 };
 
-// Reflects positions at low and high until they are between them: a triangle
-// wave of x.
+// Reflects positions at `low` and `high` until they are between these bounds.
+// The result is a triangle wave of x.
 Tensor Reflect(Tensor x, Tensor low, Tensor high) {
   Tensor range = Maximum(high - low, 1e-9);
   Tensor phase = Modulo(x - low, range * 2.0);
@@ -53,9 +54,9 @@ Tensor Position(const GridOptions& options, const GridAxis& axis,
                  ? (normalized + 1.0) * 0.5 * (axis.size - 1.0)
                  : ((normalized + 1.0) * axis.size - 1.0) * 0.5;
   if (options.mode == "nearest") x = Round(x);
-  // A cubic reads more than the two neighbours. From a position outside it
-  // still reads elements inside; so not the position but each tap is clamped to
-  // the border.
+  // A cubic reads more than the two neighbours. From a position outside of the
+  // image it still reads elements inside. Therefore each tap is clamped to the
+  // border, not the position.
   if (options.padding == "border" && options.mode != "cubic")
     return Maximum(Minimum(x, axis.size - 1.0), 0);
   if (options.padding == "reflection") {
@@ -66,7 +67,7 @@ Tensor Position(const GridOptions& options, const GridAxis& axis,
 }
 
 // Returns the weight of the element at `distance` from the position. The cubic
-// is Keys' with a = -0.75.
+// is Keys' kernel with a = -0.75.
 Tensor TapWeight(const std::string& mode, Tensor distance) {
   if (mode == "linear") return Maximum(1.0 - distance, 0);
   constexpr double kA = -0.75;
@@ -78,12 +79,12 @@ Tensor TapWeight(const std::string& mode, Tensor distance) {
 }
 
 struct Tap {
-  Tensor index;   // i64, within the axis
+  Tensor index;   // Index of the element, i64, in the range of the axis.
   Tensor weight;  // absent: 1
 };
 
-// Returns the elements of one axis around each position. With zeros padding,
-// elements outside have weight 0.
+// Returns the taps of one axis: the indices and weights of the elements around
+// each position. With zeros padding, elements outside have weight 0.
 std::vector<Tap> Taps(const GridOptions& options, const GridAxis& axis,
                       Tensor position) {
   const int first = options.mode == "cubic" ? -1 : 0;
@@ -189,7 +190,8 @@ void ImportGridSample(NodeContext& c) {
   std::vector<std::vector<Tap>> taps;
   for (int i = 0; i < spatial; ++i) {
     axes.push_back(MakeGridAxis(c, x.dim(i + 2), type, options->align_corners));
-    // The coordinates of a position begin with that of the last axis.
+    // In the grid, the coordinates of a position begin with the coordinate of
+    // the last axis (x, y, z).
     Tensor coordinate =
         Squeeze(SliceAxis(flat_grid, 2, Dim(spatial - 1 - i), Dim(1)), {2});
     taps.push_back(
@@ -242,8 +244,8 @@ void ImportAffineGrid(NodeContext& c) {
   c.SetOutput(0, Reshape(Contract(base, theta, "pk,njk->npj"), result));
 }
 
-// Col2Im: converts columns back to an image, by a transposed convolution that
-// puts each element of a block in its place.
+// Imports Col2Im, which converts columns back to an image. It is a transposed
+// convolution that adds each element of a block at its position in the image.
 void ImportCol2Im(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3)) return;
   const std::optional<Shape> image = c.Sizes(1, "image_shape");
@@ -285,7 +287,7 @@ void ImportCol2Im(NodeContext& c) {
         "found " +
         x.dim(1).ToString());
   }
-  // [N, C * block, L] → [N, positions…, C * block].
+  // Rearranges [N, C * block, L] to [N, positions…, C * block].
   Shape positions{x.dim(0)};
   Shape low;
   Shape high;
@@ -294,13 +296,13 @@ void ImportCol2Im(NodeContext& c) {
     const Dim room = (*image)[i] + Dim(pads[i] + pads[rank + i]) - reach;
     positions.push_back(FloorDivide(room, Dim(strides[i])) + Dim(1));
     low.push_back(Dim(pads[i]));
-    // Elements that the last stride does not reach stay 0.
+    // Elements of the image that no window covers, after the last one, are 0.
     high.push_back(Dim(pads[rank + i]) - Modulo(room, Dim(strides[i])));
   }
   positions.push_back(x.dim(1));
   Tensor columns = Reshape(Transpose(x, {0, 2, 1}), positions);
-  // The weights, [block…, C * block, 1], are 1 where the window's element is
-  // that of the channel.
+  // The weights, [block…, C * block, 1], are 1 where the position in the window
+  // is the block position of the channel, else 0.
   Shape window(block->begin(), block->end());
   Tensor element = Reshape(IotaVector(c.builder(), Dim(elements), DType::kI64),
                            {Dim(elements), Dim(1), Dim(1)});

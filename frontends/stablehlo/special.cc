@@ -43,7 +43,8 @@ Tensor ErfInverse(Tensor x) {
   const Tensor w = -Log1p(-(x * x));
   Tensor y = x * Select(Less(w, 5), Polynomial(w - 2.5, kNear),
                         Polynomial(Sqrt(w) - 3.0, kFar));
-  // Newton's method on 1 - |x|, which stays accurate near 1.
+  // Newton's method improves the result. The error is computed from 1 - |x|,
+  // which is accurate where |x| is near 1.
   const Tensor side = Select(Less(x, 0), x.Like(-1), x.Like(1));
   for (int step = 0; step < 2; ++step) {
     const Tensor size = Absolute(y);
@@ -57,7 +58,8 @@ Tensor ErfInverse(Tensor x) {
   return Select(end, edge, Select(Equal(x, 0), x, y));
 }
 
-// Compute sin(pi x) and cos(pi x), exact at whole numbers.
+// These functions compute sin(pi x) and cos(pi x), and are exact at whole
+// numbers.
 Tensor SineOfTurns(Tensor x) {
   const Tensor rest = x - Floor(x);
   const Tensor odd = NotEqual(Modulo(Floor(x), 2), 0);
@@ -83,7 +85,8 @@ Tensor LogGamma(Tensor x) {
   return Select(IsInfinite(x), x.Like(INFINITY), result);
 }
 
-// Applies the recurrence up to where the series converges.
+// Computes digamma by the asymptotic series, after the recurrence has increased
+// the argument until the series is accurate.
 Tensor Digamma(Tensor x) {
   const Tensor mirrored = Less(x, 0.5);
   const Tensor z = Select(mirrored, 1.0 - x, x);

@@ -93,8 +93,8 @@ ModuleState ModuleState::Of(Object& module) {
 
 std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
   std::vector<Slot> slots;
-  // Lists and dicts that have been compared already; changes in them are
-  // errors.
+  // Lists and dicts that have been compared already. A change in a list or dict
+  // is an error.
   std::set<const void*> compared;
   for (const auto& [path, object] : ObjectsOf(module)) {
     for (const auto& [name, now] : object->attributes) {
@@ -118,7 +118,7 @@ std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
         slot.starts_with_zeros = slot.starts_alike && old.is_known_number() &&
                                  old.known_number() == 0;
       } else if (now.is(Kind::kObject) || now.is(Kind::kFunction)) {
-        continue;  // its attributes are compared on their own
+        continue;  // The attributes of an object are compared separately.
       } else {
         machine.FailUnsupported(
             "attribute '" + OnOneLine(slot.name()) +
