@@ -15,7 +15,8 @@ namespace ember::frontends {
 
 std::span<const Format* const> Formats();
 
-// Returns the format of a file with these contents; null if no format has them.
+// Returns the format of a file with these contents; null if no format
+// recognises them.
 const Format* FindFormat(std::string_view contents);
 // Returns the format by the file's extension, for files whose contents are
 // damaged.
@@ -25,7 +26,8 @@ const Format* FindFormatByName(std::string_view path);
 // folder, the file in it that a format recognises, if there is one.
 std::string FileOfModel(const std::string& path);
 
-// Returns the usual extensions, for messages: ".onnx or .tflite".
+// Returns the usual file extension of each format as one text, for messages:
+// ".onnx or .tflite".
 std::string ExtensionsText();
 
 }  // namespace ember::frontends

@@ -8,7 +8,8 @@
 namespace ember::frontends {
 namespace {
 
-// Number of bytes at the front of a text in which words are looked for.
+// A text file is recognised by words that occur in this many bytes at its
+// front.
 constexpr size_t kFront = size_t{1} << 16;
 
 bool Contains(std::string_view contents, std::string_view word) {
@@ -24,8 +25,7 @@ bool IsJson(std::string_view contents) {
   return WithoutSpace(contents.substr(0, kFront)).starts_with('{');
 }
 
-// True for a FlatBuffers file with this identifier, which is in the four bytes
-// after the first four.
+// True for a FlatBuffers file with this identifier, which is in bytes 4 to 7.
 bool HasIdentifier(std::string_view contents, std::string_view identifier) {
   return contents.size() > 8 && contents.substr(4).starts_with(identifier);
 }

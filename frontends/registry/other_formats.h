@@ -15,7 +15,7 @@
 namespace ember::frontends {
 
 struct OtherFormat {
-  std::string_view title;   // "a GGUF file (llama.cpp)"
+  std::string_view title;   // For example "a GGUF file (llama.cpp)".
   std::string_view advice;  // "export …"
   bool (*sniff)(std::string_view contents, std::string_view path);
 };

@@ -16,7 +16,7 @@ namespace ember::tflite {
 
 // The data of tensors that have been unpacked or made dense, by the tensor's
 // table in the file. A subgraph that is called a thousand times thus has one
-// copy of each.
+// copy of each constant.
 using UnpackedConstants = std::map<const schema::Tensor*, graph::ConstantData>;
 
 // Returns a constant tensor as a constant of the graph. Errors: a type without

@@ -1,5 +1,5 @@
 // Branches that are decided at run time: both are built, each in a region, and
-// the values that they leave are merged.
+// the values that variables, tensors and attributes have after them are merged.
 #include <set>
 #include <utility>
 
@@ -10,7 +10,8 @@
 
 namespace ember::torchscript {
 
-// The state after a branch.
+// The state of the interpreter after it executed one branch: the variables, the
+// writes, an exception, and whether the function returned.
 struct Interpreter::Branch {
   std::map<std::string, Value, std::less<>> variables;
   Journal written;
@@ -18,8 +19,8 @@ struct Interpreter::Branch {
   bool returned = false;
 };
 
-// Returns the value with its tensors as they are now. It is used after a branch
-// whose writes are taken back.
+// Returns a copy of the value whose tensors have their present contents. It is
+// used after a branch whose writes are taken back.
 Value Interpreter::Frozen(const Value& value, int depth) {
   if (value.is_tensor()) return machine_.NewTensor(machine_.Read(*value.cell));
   if (!value.is_sequence() || depth > kMaxListDepth || !machine_.ok())
@@ -68,8 +69,8 @@ void Interpreter::ExecuteBoth(const Value& decided, const Statement& statement,
   Branch otherwise;
   RunBranch(statement.body, regions.then(), frame, then);
   if (!machine_.ok()) return;
-  // If a branch raises, its condition becomes a check of the program, and the
-  // other branch is executed in place.
+  // If a branch raises, the program checks at run time that this branch is not
+  // taken, and the other branch is executed without an `if`.
   const auto check = [&](const Tensor& held, const std::string& message,
                          const std::vector<Statement>& block) {
     machine_.builder().Require(held.value(), OnOneLine(message));
@@ -104,7 +105,7 @@ bool Interpreter::MergeBranches(const Value& decided, graph::IfRegions& regions,
                                 std::string& conflict) {
   const Tensor condition = machine_.Inside(decided.dynamic);
   Merge merge;
-  // Merge the variables that both branches have.
+  // Merges the variables that exist after both branches.
   std::vector<std::string> names;
   for (const auto& [name, value] : then.variables) {
     const auto other = otherwise.variables.find(name);
@@ -115,7 +116,7 @@ bool Interpreter::MergeBranches(const Value& decided, graph::IfRegions& regions,
   conflict = merge.other_type();
   if (!conflict.empty() && decided.dim_test != Value::DimTest::kNone)
     return false;
-  // Merge the tensors that either branch wrote.
+  // Merges the tensors that either branch wrote.
   std::set<Cell*> cells;
   for (const Branch* branch : {&then, &otherwise})
     for (const auto& [cell, last] : branch->written.cells) cells.insert(cell);
@@ -128,7 +129,7 @@ bool Interpreter::MergeBranches(const Value& decided, graph::IfRegions& regions,
   for (Cell* cell : cells)
     merge.Add(last_of(then, cell), last_of(otherwise, cell),
               "a tensor that is written to", machine_);
-  // Merge the attributes that either branch wrote.
+  // Merges the attributes that either branch wrote.
   std::set<std::pair<Object*, std::string>> attributes;
   for (const Branch* branch : {&then, &otherwise})
     for (const auto& [key, last] : branch->written.attributes)

@@ -1,4 +1,5 @@
-// Special functions, functions of the sign bit, and windows of signals.
+// Imports special functions, functions of the sign bit, and window functions of
+// signal processing.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -12,7 +13,7 @@
 namespace ember::torchscript {
 namespace {
 
-// Computes a function in f64.
+// Imports a special function, which is computed in f64.
 template <Tensor (*function)(Tensor)>
 Tensor InDouble(Call& c) {
   const Tensor x = AsFloat(c.tensor("self"));
@@ -28,8 +29,7 @@ Tensor NormalQuantile(Tensor p) {
 Tensor ScaledErfComplement(Tensor x) {
   return ops::Exp(x * x) * ops::ErfComplement(x);
 }
-// Returns 1 - erf(x). For a negative number it is 2 minus the result for its
-// size.
+// Returns 1 - erf(x). For a negative x it returns 2 minus the result for |x|.
 Tensor ErfComplement(Tensor x) {
   const Tensor of_size = ops::ErfComplement(ops::Absolute(x));
   return ops::Select(ops::Less(x, 0), 2.0 - of_size, of_size);
@@ -69,7 +69,8 @@ Tensor TimesPowerOfTwo(Call& c) {
   const Operands x = Floats(c);
   return c.ok() ? x.a * ops::Power(x.b.Like(2), x.b) : x.a;
 }
-// Returns 0 for elements below 0, 1 above, and the other operand at 0.
+// Imports heaviside: returns 0 for elements below 0, 1 for elements above 0,
+// and the second operand for elements equal to 0.
 Tensor Heaviside(Call& c) {
   const DType type = ResultType(c, {"self", "values"});
   const Tensor x = c.scalar("self", type);

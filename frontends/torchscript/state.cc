@@ -131,7 +131,7 @@ std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
         slot.starts_with_zeros = slot.starts_alike && old.is_known_number() &&
                                  old.known_number() == 0;
       } else if (now.is(Kind::kObject) || now.is(Kind::kFunction)) {
-        continue;  // its attributes are compared on their own
+        continue;  // The attributes of an object are compared separately.
       } else if (object->replaced.contains(name)) {
         continue;
       } else {

@@ -12,7 +12,7 @@
 namespace ember::onnx {
 namespace {
 
-// Narrow floats are computed in f32 and rounded once.
+// Computes an activation. f16 and bf16 are computed in f32 and rounded once.
 template <typename Compute>
 Tensor InWideType(Tensor x, const Compute& compute) {
   return Cast(compute(Cast(x, ComputeType(x.dtype()))), x.dtype());

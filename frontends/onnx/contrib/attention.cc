@@ -18,16 +18,18 @@
 namespace ember::onnx {
 namespace {
 
-// The common parts of the operators, which have them at different inputs.
+// The values that the attention operators share; each operator has them at
+// different inputs.
 struct MultiHead {
-  Tensor q, k, v;  // [batch, heads, sequence, size]
+  Tensor q, k, v;  // Query, keys and values, [batch, heads, sequence, size].
   Tensor mask, attention_bias;
   Tensor past_key, past_value;
-  // number of used positions, if the past is a longer buffer
+  // Number of positions of the past that are used, if the past is a longer
+  // buffer.
   Tensor past_length;
   Tensor cache_indirection;  // [batch, beams, positions]
   bool causal = false;
-  DType type = DType::kF32;  // type of the results
+  DType type = DType::kF32;  // Element type of the results.
 };
 
 struct MultiHeadResults {
@@ -44,8 +46,8 @@ Tensor ExtendLast(Tensor x, const Dim& length) {
   return Pad(x, Shape(x.rank(), Dim(0)), high, "constant", x.Like(0));
 }
 
-// Replaces each position's row by that of the beam that it came from. The batch
-// is batch × beams.
+// Replaces the row of each past position by the row of the beam from which that
+// position came. The batch is batch × beams.
 Tensor FollowBeams(NodeContext& c, Tensor rows, Tensor beams, Tensor past) {
   graph::GraphBuilder& builder = c.builder();
   const Dim& batch = rows.dim(0);
@@ -243,8 +245,8 @@ Tensor Packed(Tensor x, int index) {
   return Transpose(item, {0, 2, 1, 3});
 }
 
-// Returns the operand as [batch, heads, sequence, size], split if it is not
-// yet.
+// Returns the operand as [batch, heads, sequence, size], split into heads if it
+// is not split yet.
 Tensor ToHeads(Tensor x, int64_t heads) {
   return x.rank() == 3 ? SplitHeads(x, heads) : x;
 }
@@ -259,7 +261,8 @@ Tensor AddHeadBias(Tensor x, Tensor bias, Dim& start, bool is_cached) {
   return x + Reshape(Cast(part, x.dtype()), {x.dim(1), Dim(1), x.dim(3)});
 }
 
-// Reads operands 0 to 2 in any of their forms.
+// Reads query, key and value from operands 0 to 2, in any layout that the
+// operator accepts. Returns false after an error.
 bool ReadOperands(NodeContext& c, int64_t heads, Tensor bias, MultiHead& m) {
   for (int i = 0; i < 3; ++i) {
     if (c.Input(i) && !c.CheckRank(i, 3, 5)) return false;

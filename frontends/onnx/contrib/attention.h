@@ -9,17 +9,21 @@
 namespace ember::onnx {
 
 struct AttentionOperands {
-  // k and v may have fewer heads; each then serves several query heads
+  // Query, keys and values. k and v may have fewer heads than q; each of their
+  // heads then serves several query heads.
   Tensor q, k, v;
-  Tensor bias;         // added to the scores; may be absent
-  Tensor sink;         // a score per head, which enters the softmax only
-  Tensor scale;        // factor of q k
-  double softcap = 0;  // scores pass through softcap * tanh(· / softcap)
+  Tensor bias;  // Bias that is added to the scores; may be absent.
+  // One further score per head, which adds to the denominator of the softmax
+  // only; may be absent.
+  Tensor sink;
+  Tensor scale;  // Factor of the scores q kᵀ.
+  // If not 0, each score s becomes softcap * tanh(s / softcap).
+  double softcap = 0;
 };
 
 struct AttentionResults {
   Tensor y;
-  Tensor scores;  // the operand of the softmax
+  Tensor scores;  // The scores to which the softmax is applied.
   Tensor probabilities;
 };
 
@@ -28,18 +32,20 @@ AttentionResults Attend(const AttentionOperands& operands);
 // Returns the attribute `scale`, or 1 / sqrt(head size) without it.
 Tensor AttentionScale(NodeContext& c, const Dim& head_size);
 
-// Position of the queries among the keys: query i is at position past + i.
+// Extents of an attention, and the position of the queries among the keys:
+// query i is at position past + i.
 struct AttentionExtents {
   Dim batch, queries, keys;
-  Tensor past;  // i64, a scalar or [batch, 1, 1, 1]
+  // Number of keys before the first query, i64: a scalar or [batch, 1, 1, 1].
+  Tensor past;
 };
 
-// Return positions as i64: along dim 3 for keys, along dim 2 for queries (with
-// the past added).
+// Return the positions of keys or queries as i64: along dim 3 for keys, along
+// dim 2 for queries (with the past added).
 Tensor KeyPositions(NodeContext& c, const AttentionExtents& extents);
 Tensor QueryPositions(NodeContext& c, const AttentionExtents& extents);
 
-// Returns a bias that is 0 where `kept`, else minus infinity.
+// Returns a bias that is 0 where `kept` is true, and minus infinity elsewhere.
 Tensor BiasWhere(NodeContext& c, Tensor kept);
 // Returns a bias that is `filter` for the keys that the mask hides. The mask
 // holds lengths (and starts) of the keys per batch, or a flag per key that is 1

@@ -7,8 +7,9 @@
 namespace ember::onnx {
 namespace {
 
-// Contractions for scores and for weighted values, if several query heads share
-// a key head.
+// The einsum equations for the scores and for the weighted values: kPlain if
+// each query head has its own key head, kGrouped if several query heads share a
+// key head.
 struct Products {
   const char* scores;
   const char* values;
@@ -123,7 +124,8 @@ Tensor KeptByFlag(Tensor mask) {
   return mask.rank() == 3 ? Unsqueeze(flags, {1}) : flags;
 }
 
-// Cuts the rows and columns of this step out of a mask for all steps.
+// Returns the rows (queries) and columns (keys) of this step of a mask that
+// covers all steps.
 Tensor CutMask(NodeContext& c, Tensor mask, const AttentionExtents& e) {
   if (mask.rank() != 4) return mask;
   Tensor rows = Reshape(QueryPositions(c, e), {e.queries});
@@ -165,8 +167,8 @@ Tensor WriteToCache(Tensor cache, Tensor fresh, Tensor past, const Dim& length,
       And(LessEqual(0, offset), Less(offset, DimScalar(builder, fresh.dim(2))));
   Tensor source =
       Select(is_fresh, offset + DimScalar(builder, cached), position);
-  // Indices stay in range for positions that are not read, and for positions
-  // after the cache.
+  // The indices are clamped, so that they are in range for positions that are
+  // not read and for positions after the cache.
   source = Minimum(source, DimScalar(builder, all.dim(2) - Dim(1)));
   source = Broadcast(source, {all.dim(0), length});
   Tensor rows = GatherRows(Transpose(all, {0, 2, 1, 3}), source);

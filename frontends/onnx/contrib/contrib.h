@@ -21,7 +21,9 @@ int64_t PositiveAttribute(NodeContext& c, std::string_view name);
 Tensor FusedActivation(NodeContext& c, Tensor y, const std::string& activation,
                        const std::vector<std::optional<double>>& parameters);
 
-// u8[…, n] → u8[…, n * 8 / bits]: low bits first, or the high half first.
+// Unpacks numbers of `bits` bits from bytes: u8[…, n] becomes u8[…, n * 8 /
+// bits]. The first number of a byte is in its low bits if `low_first`, else in
+// its high bits.
 Tensor UnpackBits(Tensor packed, int64_t bits, bool low_first = true);
 
 // Imports MoE and QMoE (moe.cc).

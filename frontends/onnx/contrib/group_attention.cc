@@ -86,10 +86,11 @@ void ImportGemmaRotaryEmbedding(NodeContext& c) {
 struct Grouped {
   Tensor q, k, v;
   Dim sequence;
-  Tensor past;  // i64 [batch]: number of cached keys of each sequence
+  Tensor past;  // Number of cached keys of each sequence, i64 [batch].
 };
 
-// Refuses attributes and operands that are not supported.
+// Returns false, with an error, for attributes and operands that are not
+// supported.
 bool CheckGrouped(NodeContext& c) {
   for (const char* name : {"k_quant_type", "v_quant_type"}) {
     if (c.String(name, "NONE") == "NONE") continue;
@@ -108,7 +109,7 @@ bool CheckGrouped(NodeContext& c) {
   return true;
 }
 
-// Divides each head by its root mean square.
+// Returns x with each head divided by its root mean square, times the weight.
 Tensor NormalizeHeads(NodeContext& c, Tensor x, Tensor weight) {
   if (!weight) return x;
   Tensor square = Mean(x * x, {3}, true);
@@ -143,7 +144,8 @@ std::optional<Grouped> ReadGrouped(NodeContext& c) {
   }
   g.q = NormalizeHeads(c, g.q, c.Input(14));
   g.k = NormalizeHeads(c, g.k, c.Input(15));
-  // A prompt may be padded at its end; then fewer keys count than there are.
+  // A prompt may be padded at its end; `total` is the number of keys that
+  // count, which may then be less than the number of keys that are given.
   Tensor total = Reshape(Cast(c.Input(5), DType::kI64), {q.dim(0)}) + 1;
   g.past = Maximum(total - DimScalar(c.builder(), g.sequence), 0);
   return g;
@@ -177,8 +179,8 @@ Tensor VisibleKeys(NodeContext& c, const AttentionExtents& extents,
   return And(visible, Less(query - static_cast<double>(window), key));
 }
 
-// Makes the program check that the cache and the fresh keys hold what the
-// lengths say, and that the fresh ones are all counted.
+// Makes the program check that the cache and the fresh keys are as long as the
+// lengths say, and that the lengths include all fresh keys.
 void CheckLengths(NodeContext& c, const Grouped& g, const Dim& total,
                   const Dim& keys) {
   graph::GraphBuilder& builder = c.builder();
@@ -217,7 +219,8 @@ void ImportGroupQueryAttention(NodeContext& c) {
   AttentionOperands o{.q = g->q, .k = g->k, .v = g->v, .sink = c.Input(11)};
   o.scale = AttentionScale(c, g->q.dim(3));
   o.softcap = c.Float("softcap", 0);
-  // smooth_softmax is a sink of 0 for every head.
+  // The attribute smooth_softmax is the same as a sink with score 0 for every
+  // head.
   if (!o.sink && c.Integer("smooth_softmax", 0) == 1)
     o.sink = Broadcast(c.Scalar(0, DType::kF32), {g->q.dim(1)});
   Tensor last = Reshape(Cast(c.Input(5), DType::kI64), past.shape());

@@ -2,8 +2,8 @@
 // that its router's logits choose, and their results are weighted.
 //
 // The experts are a loop: each iteration gathers the tokens of one expert, so
-// that the work is that of the choices made, and weights that are quantized are
-// widened for one expert at a time. An expert without tokens costs nothing.
+// that only the chosen experts cost work, and quantized weights are widened for
+// one expert at a time. An expert without tokens costs nothing.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -18,13 +18,18 @@
 namespace ember::onnx {
 namespace {
 
-// The tensors of a layer of one expert, or of all experts with a further dim
-// in front.
+// The tensors of a linear layer of one expert. For all experts they have a
+// further dim in front.
 struct Layer {
-  Tensor weights;  // [results, operands], several to a byte if quantized
-  Tensor bias;     // [results]
-  Tensor scales;   // [results], or [results, blocks]; absent: not quantized
-  Tensor zeros;    // like scales; several to a byte along the last dim
+  // The weights, [results, operands]; several in a byte if quantized.
+  Tensor weights;
+  Tensor bias;  // [results]
+  // Scales of quantized weights, [results] or [results, blocks]; absent if the
+  // weights are not quantized.
+  Tensor scales;
+  // Zero points, of the shape of the scales; several in a byte along the last
+  // dim.
+  Tensor zeros;
   static constexpr int kParts = 4;
   std::array<Tensor*, kParts> parts() {
     return {&weights, &bias, &scales, &zeros};
@@ -34,13 +39,18 @@ struct Layer {
 struct Mixture {
   // The layers of all experts. The third layer is absent if nothing is gated.
   std::array<Layer, 3> layers;
-  Tensor x;           // [tokens, hidden], in the type that is computed in
-  Tensor gates;       // f32 [experts, tokens], 0 where the expert is not chosen
-  int64_t bits = 0;   // per quantized weight; 0: not quantized
-  int64_t block = 0;  // weights per scale; 0: one scale per result
+  // The tokens, [tokens, hidden], in the type of the computation.
+  Tensor x;
+  // Weight of each expert for each token, f32 [experts, tokens]; 0 where the
+  // expert is not chosen.
+  Tensor gates;
+  // Bits of a quantized weight; 0 if the weights are not quantized.
+  int64_t bits = 0;
+  // Number of weights that share a scale; 0 if there is one scale per result.
+  int64_t block = 0;
   std::string activation;
   // Order of a swiglu's gates and values in one result: 1 for alternating, 2
-  // for two halves, 0 if the third layer has the values.
+  // for two halves, 0 if the third layer computes the values.
   int64_t fusion = 0;
   double alpha = 1, beta = 0, limit = 0;
   Dim inner;  // Number of results of the first layer after the activation.
@@ -122,7 +132,8 @@ Tensor Activated(const Mixture& m, Tensor h, Tensor third) {
 Tensor Gates(NodeContext& c, Tensor logits, Tensor weights, int64_t k) {
   const bool is_quantized = c.node().op_type() == "QMoE";
   const bool normalize = c.Integer("normalize_routing_weights", 0) != 0;
-  // QMoE takes the softmax of the chosen logits, MoE that of all.
+  // QMoE computes the softmax of the chosen logits only, MoE the softmax of all
+  // logits.
   const Tensor scores = is_quantized ? logits : Softmax(logits, 1);
   const std::vector<Tensor> best = ApplyAll(
       "top_k", {scores},
@@ -159,7 +170,8 @@ Tensor AddExpert(const Mixture& m, Tensor y, Tensor rows, Tensor gate) {
                {{"update", std::string("add")}});
 }
 
-// Builds one iteration of the loop. The layers in `m` are those of one expert.
+// Builds one iteration of the loop over the experts. The layers in `m` are
+// those of one expert.
 Tensor OneExpert(Mixture m, Tensor y, Tensor gate) {
   graph::GraphBuilder& builder = y.builder();
   const Dim count = builder.FreshSymbol();

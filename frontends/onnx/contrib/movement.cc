@@ -30,8 +30,8 @@ void ImportTorchEmbedding(NodeContext& c) {
   c.SetOutput(0, Gather(c.Input(0), ids, 0));
 }
 
-// Takes all slices of `size` elements of a dim, `step` apart. The elements of a
-// slice become a new last dim.
+// Imports UnfoldTensor, which returns all slices of `size` elements of a dim,
+// `step` elements apart. The elements of a slice become a new last dim.
 void ImportUnfoldTensor(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
@@ -45,7 +45,7 @@ void ImportUnfoldTensor(NodeContext& c) {
       IotaVector(c.builder(), count, DType::kI64) * static_cast<double>(step);
   Tensor offset = IotaVector(c.builder(), Dim(size), DType::kI64);
   Tensor y = Gather(x, Unsqueeze(start, {1}) + offset, axis);
-  // Move the new dim to the place after the dim that it comes from.
+  // Moves the new dim, which holds the elements of a slice, to the end.
   std::vector<int64_t> permutation;
   for (int i = 0; i < y.rank(); ++i) {
     if (i != axis + 1) permutation.push_back(i);
@@ -54,8 +54,8 @@ void ImportUnfoldTensor(NodeContext& c) {
   c.SetOutput(0, Transpose(y, permutation));
 }
 
-// Multiplies complex numbers, pairs of real and imaginary parts in the last
-// dim. `sign` conjugates b.
+// Multiplies complex numbers a and b, which are pairs of real and imaginary
+// parts in the last dim. A `sign` of -1 conjugates b; 1 does not.
 void ImportComplexProduct(NodeContext& c, double sign) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   auto part = [](Tensor x, int index) {
@@ -89,7 +89,7 @@ void ImportCDist(NodeContext& c) {
   c.FailUnsupported("attribute 'metric': '" + metric + "' is not supported");
 }
 
-// True if no element of any operand is infinite or NaN.
+// Imports IsAllFinite: true if no element of any operand is infinite or NaN.
 void ImportIsAllFinite(NodeContext& c) {
   const bool only_infinity = c.Integer("isinf_only", 0) != 0;
   const bool only_nan = c.Integer("isnan_only", 0) != 0;
@@ -145,7 +145,8 @@ void ImportRelativePositionBias(NodeContext& c) {
       AlongAxis(IotaVector(c.builder(), queries->front(), DType::kI64), 0, 2);
   Tensor key =
       AlongAxis(IotaVector(c.builder(), keys->front(), DType::kI64), 1, 2);
-  // If there are fewer queries than keys, they are the last positions.
+  // If there are fewer queries than keys, the queries are at the last
+  // positions.
   Tensor last = DimScalar(c.builder(), keys->front() - queries->front());
   Tensor bucket = RelativeBucket(c, key - (query + last), buckets.constant(),
                                  c.Integer("is_bidirectional", 0) != 0);

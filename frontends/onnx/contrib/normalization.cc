@@ -24,7 +24,7 @@ Tensor ScaleAndShift(Tensor x, Tensor gamma, Tensor beta, DType type) {
 }
 
 struct Normalized {
-  Tensor y;  // without gamma and beta
+  Tensor y;  // The normalized tensor, before gamma and beta are applied.
   Tensor mean, inverse_deviation;
 };
 
@@ -42,7 +42,8 @@ Normalized NormalizeRows(Tensor x, double epsilon, bool centered) {
   return result;
 }
 
-// Imports x + skip (+ bias), normalized. The sum is an output, too.
+// Imports x + skip (+ bias), normalized. The sum before normalization is an
+// output, too.
 void ImportSkip(NodeContext& c, bool centered) {
   if (!c.CheckRank(0, 1)) return;
   const DType type = c.Input(0).dtype();
@@ -69,7 +70,7 @@ Tensor Lookup(Tensor table, Tensor ids) {
 // after the lookup.
 using Decode = std::function<Tensor(Tensor, int)>;
 
-// Number of real tokens of each sequence.
+// Returns the number of real (unmasked) tokens of each sequence.
 Tensor MaskIndex(NodeContext& c, Tensor ids) {
   if (!c.Input(7)) return Broadcast(c.Scalar(0, DType::kI32), {ids.dim(0)});
   Tensor is_real = Cast(Equal(c.Input(7), 1), DType::kI32);

@@ -31,7 +31,8 @@ Tensor Operand(NodeContext& c, int first) {
 }
 
 // Sets the result, quantized to the type of its zero point, else of input 0.
-// Its scale is input `scale`, its zero point the next input.
+// The scale of the result is input `scale`, its zero point is the input after
+// that.
 void SetQuantized(NodeContext& c, Tensor y, int scale) {
   if (!CheckPresent(c, {scale})) return;
   Tensor zero_point = AsScalar(c.Input(scale + 1));
@@ -122,7 +123,7 @@ void ImportQLinearWhere(NodeContext& c) {
                                   zero_point.dtype()));
 }
 
-// Returns the attribute `axes`, or all axes without it.
+// Returns the attribute `axes`, or all axes if the node has no such attribute.
 std::vector<int64_t> ReducedAxes(NodeContext& c, int rank) {
   std::vector<int64_t> all(rank);
   std::iota(all.begin(), all.end(), 0);

@@ -22,7 +22,7 @@ bool CheckBits(NodeContext& c, int64_t bits) {
   return false;
 }
 
-// Multiplies x[…, k] by w[n, k]: [..., n].
+// Multiplies x[…, k] by the transpose of w[n, k]. The result is [..., n].
 Tensor TimesRows(Tensor x, Tensor w) {
   std::string rows;
   for (int i = 0; i + 1 < x.rank(); ++i)
@@ -81,7 +81,7 @@ Tensor DequantizeBlocked(NodeContext& c, const BlockedWeights& w) {
   const Dim padded(w.blocks() * w.block);
   const Dim columns(w.columns);
   if (Tensor groups = c.Input(4)) {
-    // An operand gives the block of each column.
+    // Operand 4 gives the index of the block of each column.
     Tensor index = Cast(SliceAxis(groups, 0, Dim(0), columns), DType::kI64);
     values = SliceAxis(Reshape(values, {rows, padded}), 1, Dim(0), columns);
     return (values - Gather(zeros, index, 1)) * Gather(scales, index, 1);
@@ -107,7 +107,7 @@ void ImportMatMulNBits(NodeContext& c) {
   c.SetOutput(0, Cast(y, type));
 }
 
-// The 16 values of bitsandbytes' 4-bit types.
+// The 16 values of each 4-bit type of the library bitsandbytes.
 constexpr float kFp4[] = {0.0f,         5.208333333e-03f,
                           0.66666667f,  1.0f,
                           0.33333333f,  0.5f,
@@ -116,7 +116,7 @@ constexpr float kFp4[] = {0.0f,         5.208333333e-03f,
                           -0.66666667f, -1.0f,
                           -0.33333333f, -0.5f,
                           -0.16666667f, -0.25f};
-// Quantiles of the normal distribution.
+// The values of the type NF4, which are quantiles of the normal distribution.
 constexpr float kNf4[] = {-1.0f,
                           -0.6961928009986877f,
                           -0.5250730514526367f,
@@ -204,7 +204,7 @@ void ImportGatherBlockQuantized(NodeContext& c) {
   Tensor y = Cast(values, DType::kF32);
   if (c.Input(3)) {
     Tensor zeros = UnpackBits(rows(c.Input(3)), bits);
-    // Packed zero points may be followed by padding.
+    // The packed zero points may be followed by padding, which is cut off.
     zeros =
         SliceAxis(zeros, zeros.rank() - 1, Dim(0), rows(c.Input(2)).dim(-1));
     y = y - per_value(Cast(zeros, DType::kF32));

@@ -1,5 +1,5 @@
-// BeamSearch: keeps the `num_beams` best sequences of each prompt while they
-// grow.
+// Imports BeamSearch, which keeps the `num_beams` best sequences of each prompt
+// while they grow.
 #include <limits>
 #include <optional>
 #include <string>
@@ -25,17 +25,24 @@ struct BeamOptions {
   Tensor length_penalty;  // f32[]
 };
 
-// The state of a search. There are batch * beams rows; those of a prompt are
+// The state of a search. There are batch * beams rows; the rows of a prompt are
 // adjacent.
 struct BeamState {
-  Tensor sequences;     // i32 [rows, max_length]
-  Tensor tokens;        // i32 [rows], the last ones
-  Tensor scores;        // f32 [batch, beams], sums of log-probabilities
-  Tensor ended;         // i32 [batch, beams, max_length], the best ended ones
-  Tensor ended_scores;  // f32 [batch, beams], best first; -infinity: none
-  Tensor ended_count;   // i64 [batch]
-  Tensor done;          // bool [batch]
-  Tensor seen;          // bool [rows, vocabulary], if the rules ask for it
+  Tensor sequences;  // i32 [rows, max_length]
+  Tensor tokens;     // The last token of each row, i32 [rows].
+  // Score of each beam: the sum of the log-probabilities of its tokens, f32
+  // [batch, beams].
+  Tensor scores;
+  // The best sequences that have ended, i32 [batch, beams, max_length].
+  Tensor ended;
+  // Scores of the ended sequences, f32 [batch, beams], best first; -infinity
+  // where there is none.
+  Tensor ended_scores;
+  Tensor ended_count;  // i64 [batch]
+  Tensor done;         // bool [batch]
+  // The tokens that occur in each row, bool [rows, vocabulary]. Present if a
+  // rule needs it.
+  Tensor seen;
 
   std::vector<Tensor> Values() const {
     std::vector<Tensor> values = {sequences,    tokens,      scores, ended,
@@ -56,7 +63,9 @@ struct BeamState {
 };
 
 struct Ranking {
-  Tensor values, indices;  // [batch, count], the largest first
+  // The largest elements of each row and their indices, [batch, count], the
+  // largest first.
+  Tensor values, indices;
 };
 
 Ranking Largest(Tensor x, const Dim& count) {
@@ -66,7 +75,8 @@ Ranking Largest(Tensor x, const Dim& count) {
   return results.size() == 2 ? Ranking{results[0], results[1]} : Ranking{x, x};
 }
 
-// Picks columns of each row: x [batch, n], indices i64 [batch, m].
+// Returns for each row of x [batch, n] the elements with the given indices, i64
+// [batch, m].
 Tensor Pick(Tensor x, Tensor indices) {
   return Apply("gather_elements", {x, indices}, {{"axis", int64_t{1}}});
 }
@@ -74,7 +84,7 @@ Tensor Pick(Tensor x, Tensor indices) {
 class BeamSearcher {
  public:
   explicit BeamSearcher(const BeamOptions& options) : o_(options) {}
-  // Returns this search with its tensors captured by a region.
+  // Returns a copy of this search whose tensors are captured by a region.
   BeamSearcher In(Region& region) const {
     BeamSearcher inner = *this;
     inner.o_.length_penalty = Inside(region, o_.length_penalty);
@@ -84,8 +94,8 @@ class BeamSearcher {
   BeamState Begin(NodeContext& c, Tensor sequences) const {
     BeamState state;
     state.sequences = RepeatEach(sequences, 0, o_.beams);
-    // All beams of a prompt begin with the same tokens, so only the first one
-    // may grow at the first step.
+    // All beams of a prompt begin with the same tokens, so in the first step
+    // only the first beam may grow; the others begin with a very low score.
     constexpr double kUnlikely = -1e9;
     const Tensor beam =
         Unsqueeze(IotaVector(c.builder(), o_.beams, DType::kI64), {0});
@@ -103,9 +113,9 @@ class BeamSearcher {
   }
 
   // Grows the beams by one token. logits: [rows, vocabulary]; length: i64[],
-  // the tokens so far. Returns the scores of all candidates, [batch, beams,
-  // vocabulary], and sets `rows` to the rows that those of the next step
-  // continue.
+  // the number of tokens so far. Returns the scores of all candidates, [batch,
+  // beams, vocabulary]. Sets `rows` to the index of the row that each row of
+  // the next step continues.
   Tensor Advance(const ScoreRules& rules, Tensor logits, Tensor length,
                  bool first, BeamState& state, Tensor& rows) const {
     GraphBuilder& builder = logits.builder();
@@ -114,8 +124,8 @@ class BeamSearcher {
                                state.seen, length, first);
     scores = Reshape(scores, {o_.batch, o_.beams, vocabulary}) +
              Unsqueeze(state.scores, {2});
-    // Twice as many candidates as beams are enough: at most every second one
-    // ends its sequence.
+    // Twice as many candidates as beams are enough: each beam has one candidate
+    // that ends it, so at least half of the candidates do not end.
     const Ranking best = Largest(
         Reshape(scores, {o_.batch, o_.beams * vocabulary}), o_.beams * Dim(2));
     const Tensor count = DimScalar(builder, vocabulary);
@@ -133,7 +143,8 @@ class BeamSearcher {
              And(front(ends), Not(Unsqueeze(was_done, {1}))));
     state.done = Or(was_done, IsDone(state, best.values, length));
 
-    // Take the first `beams` candidates that do not end, in their order.
+    // Selects the first `beams` candidates that do not end their sequence, in
+    // the order of their scores.
     const Tensor place =
         Unsqueeze(IotaVector(builder, o_.beams * Dim(2), DType::kI64), {0});
     const Tensor order = Select(ends, -place - 1.0,
@@ -171,7 +182,8 @@ class BeamSearcher {
   }
 
  private:
-  // Returns the row of each beam. beam: i64 [batch, n].
+  // Returns the index of the row of each beam. beam: number of a beam within
+  // its prompt, i64 [batch, n].
   Tensor RowOf(Tensor beam) const {
     GraphBuilder& builder = beam.builder();
     const Tensor prompt = IotaVector(builder, o_.batch, DType::kI64);
@@ -182,7 +194,8 @@ class BeamSearcher {
     return scores / Power(Cast(length, DType::kF32), o_.length_penalty);
   }
 
-  // Keeps the best of the ended sequences and the `valid` new ones.
+  // Keeps the best sequences among those that ended before and the new ones
+  // that are `valid`.
   void AddEnded(BeamState& state, Tensor sequences, Tensor scores,
                 Tensor length, Tensor valid) const {
     GraphBuilder& builder = scores.builder();
@@ -296,10 +309,11 @@ bool CheckKind(NodeContext& c) {
 
 struct BeamResults {
   BeamState state;
-  Tensor scores;  // [steps after the first, batch, beams, vocabulary]
+  // Scores of all steps after the first, [steps, batch, beams, vocabulary].
+  Tensor scores;
 };
 
-// Builds the loop over the tokens after the first.
+// Builds the loop that generates the tokens after the first one.
 std::optional<BeamResults> RunLoop(NodeContext& c, Decoder& decoder,
                                    const BeamOptions& options,
                                    const BeamSearcher& search,
@@ -354,8 +368,8 @@ std::optional<BeamResults> RunLoop(NodeContext& c, Decoder& decoder,
   return found;
 }
 
-// Returns [max_length - prompt, batch, beams, vocabulary], with zeros after
-// the last step.
+// Returns the scores of all steps, [max_length - prompt length, batch, beams,
+// vocabulary], with zeros after the last step that was run.
 Tensor AllScores(Tensor first, Tensor others, const Dim& steps) {
   const Tensor scores = Concat({Unsqueeze(first, {0}), others}, 0);
   Shape high(4, Dim(0));
@@ -389,7 +403,8 @@ void ImportBeamSearch(NodeContext& c, const SubgraphRunner& run) {
     state.seen =
         RepeatEach(SeenTokens(prompt, logits.dim(1)), 0, options->beams);
   }
-  // Until now the beams of a prompt share one past.
+  // Until this first step the beams of a prompt share one past (keys and
+  // values).
   Tensor rows;
   const Tensor first = search.Advance(
       rules, logits, DimScalar(c.builder(), prompt.dim(1)), true, state, rows);

@@ -22,8 +22,8 @@ Tensor AsDeclared(const ValueInfoProto& declared, Tensor value) {
                                                       : value;
 }
 
-// Returns the past with `length` as its dim `axis`. Both dims are equal, but
-// every carried value has a symbol of its own.
+// Returns the past with `length` as its dim `axis`. That dim equals `length`,
+// but each carried value of a loop has a symbol of its own for it.
 Tensor WithLength(Tensor past, int axis, const Dim& length) {
   if (past.dim(axis) == length || past.dim(axis).is_constant()) return past;
   Shape shape = past.shape();
@@ -31,7 +31,8 @@ Tensor WithLength(Tensor past, int axis, const Dim& length) {
   return Reshape(past, shape);
 }
 
-// input_ids, position_ids, attention_mask, past_0 … → logits, present_0 …
+// A GPT decoder. The subgraph's inputs are input_ids, position_ids,
+// attention_mask, past_0 …; its outputs are logits, present_0 ….
 class GptDecoder final : public Decoder {
  public:
   GptDecoder(NodeContext& c, const SubgraphRunner& run, Tensor attention_mask)
@@ -110,7 +111,8 @@ class GptDecoder final : public Decoder {
     return Run(graph, inputs, region, {inputs.size() - 2, 1, 5});
   }
 
-  // Number of real tokens before each real token; 0 for padding.
+  // Returns the position of each token: the number of real tokens before it; 0
+  // for padding.
   Tensor Positions(Tensor counts) {
     const Dim length = counts.dim(1);
     const Tensor i = IotaVector(c_.builder(), length, DType::kI64);
@@ -125,7 +127,8 @@ class GptDecoder final : public Decoder {
   const GraphProto* init_graph_ = nullptr;
 };
 
-// The encoder runs once: encoder_input_ids, encoder_attention_mask[,
+// An encoder with a decoder. The signatures below have the form inputs →
+// outputs. The encoder runs once: encoder_input_ids, encoder_attention_mask[,
 // decoder_input_ids] → [logits, encoder_hidden_states, self attention's keys
 // and values …,] cross attention's keys and values …. The decoder: input_ids,
 // [encoder_input_ids,] encoder_attention_mask, [encoder_hidden_states,] self
@@ -231,7 +234,8 @@ class EncoderDecoder final : public Decoder {
     return static_cast<size_t>(graph_->output_size() - 1);
   }
 
-  // True if the decoder takes all tokens so far, not only the last.
+  // True if the input of the decoder is all tokens so far, not only the last
+  // one.
   bool WholeSequence() const {
     for (const ValueInfoProto& input : graph_->input()) {
       const auto& shape = input.type().tensor_type().shape();
@@ -241,9 +245,9 @@ class EncoderDecoder final : public Decoder {
     return false;
   }
 
-  // Returns all tokens before the next one. Their number is not taken from the
-  // past's length, as a decoder that takes all tokens need not have a past that
-  // grows.
+  // Returns all tokens before the next one. Their number is not derived from
+  // the length of the past, because a decoder whose input is all tokens need
+  // not have a past that grows.
   Tensor TokensSoFar(const DecoderStep& step) const {
     const Tensor count = step.iteration + DimScalar(step.region.builder(),
                                                     prompt_.dim(1) + Dim(1));
@@ -263,7 +267,9 @@ class EncoderDecoder final : public Decoder {
     return Cast(Reduce(token, "maximum", {2}, false), DType::kI32);
   }
 
-  // `fixed`: ids, mask, hidden states, and the pasts of the cross attention.
+  // Runs the decoder for the tokens `ids`. `fixed`: the operands that do not
+  // change: encoder ids, mask, hidden states, and the pasts of the cross
+  // attention.
   Tensor RunDecoder(const std::vector<Tensor>& fixed, Tensor ids,
                     Region* region, std::vector<Tensor>& state) {
     graph::GraphBuilder& builder =

@@ -19,37 +19,42 @@
 
 namespace ember::onnx {
 
-// The values that one iteration of the loop has.
+// The values that are available in one iteration of the generation loop.
 struct DecoderStep {
   graph::Region& region;
   Tensor iteration;  // i64[], from 0
-  Tensor sequences;  // i32 [rows, max_length], the generated tokens in front
-  Tensor tokens;     // i32 [rows], the last of them
+  // i32 [rows, max_length]: the prompt and the generated tokens, followed by
+  // padding.
+  Tensor sequences;
+  Tensor tokens;  // i32 [rows]: the last token of each row.
 };
 
 class Decoder {
  public:
   virtual ~Decoder() = default;
 
-  // The tokens to begin with, i32 [batch, length].
+  // The tokens of the prompt, i32 [batch, length].
   const Tensor& prompt() const { return prompt_; }
   virtual Tensor Start() = 0;
-  // Repeats each row `beams` times; the copies are adjacent.
+  // Repeats each row of the state `beams` times; the copies are adjacent.
   void ExpandRows(const Dim& beams);
 
   // The values that the loop carries. Their dim of the length varies.
   const std::vector<Tensor>& state() const { return state_; }
-  // `state` holds the values of this iteration, and afterwards those of the
-  // next.
+  // Runs the decoder for one token, and returns the scores of the next token.
+  // `state` holds the carried values of this iteration, and on return those of
+  // the next iteration.
   virtual Tensor Step(const DecoderStep& step, std::vector<Tensor>& state) = 0;
-  // The axis of a state's rows.
+  // Returns the axis of the rows (sequences) of a carried value; `index` is its
+  // index in state().
   virtual int RowAxis(size_t index) const = 0;
 
  protected:
   Decoder(NodeContext& c, const SubgraphRunner& run) : c_(c), run_(run) {}
 
-  // Returns the subgraph's outputs. There must be at least `least` of them, and
-  // the pasts (from `first_past` on) must have that rank. Empty after an error.
+  // Requirements for the subgraph's outputs: at least `least` outputs, of which
+  // those from `first_past` on are pasts of rank `past_rank`. Run returns the
+  // outputs; empty after an error.
   struct Expected {
     size_t least, first_past;
     int past_rank;
@@ -68,21 +73,23 @@ class Decoder {
   const SubgraphRunner& run_;
   Tensor prompt_;
   std::vector<Tensor> state_;
-  // also one per row, but the same in each iteration
+  // Further operands with one element per row, which are the same in each
+  // iteration.
   std::vector<Tensor> fixed_;
 };
 
-// Makes a decoder of model type 0. attention_mask: an operand of the node, or
-// absent.
+// Makes a decoder of model type 0 (GPT). attention_mask: an operand of the
+// node, or absent.
 std::unique_ptr<Decoder> MakeGptDecoder(NodeContext& c,
                                         const SubgraphRunner& run,
                                         Tensor attention_mask);
-// Makes a decoder of model type 1.
+// Makes a decoder of model type 1 (an encoder with a decoder).
 std::unique_ptr<Decoder> MakeEncoderDecoder(NodeContext& c,
                                             const SubgraphRunner& run,
                                             Tensor attention_mask);
 
-// Returns the value inside the region; an absent one stays absent.
+// Returns `outer` as a value that the region captures. An absent tensor stays
+// absent.
 Tensor Inside(graph::Region& region, Tensor outer);
 
 }  // namespace ember::onnx

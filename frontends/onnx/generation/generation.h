@@ -29,16 +29,18 @@
 
 namespace ember::onnx {
 
-// Imports a subgraph of the node, and returns its outputs. Its nodes go into
-// the region or, if that is null, to the place of the node. The inputs must be
-// values of that place.
+// Imports a subgraph of the node, and returns its outputs. The nodes of the
+// subgraph are added to the region or, if `region` is null, to the graph that
+// contains the node. The inputs must be values of the graph to which the nodes
+// are added.
 using SubgraphRunner = std::function<StatusOr<std::vector<Tensor>>(
     const GraphProto& graph, const std::vector<Tensor>& inputs,
     graph::Region* region)>;
 
 using GenerationImporter = void (*)(NodeContext& c, const SubgraphRunner& run);
 
-// Returns null for every other operator.
+// Returns the importer of GreedySearch, Sampling or BeamSearch; null for every
+// other operator.
 GenerationImporter FindGeneration(std::string_view domain,
                                   std::string_view name);
 

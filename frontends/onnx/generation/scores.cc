@@ -9,7 +9,8 @@
 namespace ember::onnx {
 namespace {
 
-// Reads a mask of tokens: true for those that are allowed (not zero).
+// Reads a mask of tokens: true for tokens that are allowed (not zero in the
+// operand).
 Tensor MaskOperand(NodeContext& c, int input, int rank) {
   if (input < 0 || !c.Input(input)) return Tensor();
   if (!c.CheckRank(input, rank, rank)) return c.Wrap(nullptr);
@@ -26,8 +27,8 @@ Tensor TokenNumbers(const Tensor& scores) {
 Tensor RepeatsOf(Tensor sequences, Tensor length, int64_t n, Tensor scores) {
   graph::GraphBuilder& builder = sequences.builder();
   const Dim rows = sequences.dim(0);
-  // N-grams may begin at any of these; those that end after `length` are no
-  // matches.
+  // An n-gram may begin at any of these positions. N-grams that end after
+  // `length` do not match.
   const Dim starts = sequences.dim(1);
   sequences = Pad(sequences, {Dim(0), Dim(0)}, {Dim(0), Dim(n - 1)}, "constant",
                   sequences.Like(0));
@@ -116,7 +117,8 @@ ScoreRules ExpandRows(const ScoreRules& rules, const Dim& beams) {
 
 ScoreRules Inside(graph::Region& region, const ScoreRules& rules) {
   ScoreRules result = rules;
-  // The mask of the first token no longer applies.
+  // prefix_vocab_mask applies to the first token only, so it is removed for the
+  // loop.
   result.prefix_vocab_mask = Tensor();
   for (Tensor* value : {&result.min_length, &result.repetition_penalty,
                         &result.vocab_mask, &result.presence_mask}) {
@@ -134,7 +136,8 @@ Tensor ApplyRules(const ScoreRules& rules, Tensor scores, Tensor sequences,
         Select(Less(scores, 0), scores * penalty, scores / penalty);
     scores = Select(seen, less, scores);
   }
-  // An n-gram longer than the longest sequence never repeats.
+  // An n-gram longer than the longest sequence can never repeat, so the rule is
+  // skipped.
   if (rules.ngram > 0 && rules.ngram < kLongestSequence) {
     scores = Select(RepeatsOf(sequences, length, rules.ngram, scores), lowest,
                     scores);

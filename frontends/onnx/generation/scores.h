@@ -18,7 +18,8 @@
 
 namespace ember::onnx {
 
-// The node's input for each rule; -1: none.
+// The index of the node's input for each rule; -1 if the node has no such
+// input.
 struct RuleInputs {
   int min_length = -1;
   int repetition_penalty = -1;
@@ -33,21 +34,22 @@ struct ScoreRules {
   Tensor repetition_penalty;  // f32[]
   Tensor vocab_mask;          // bool [vocabulary]
   Tensor prefix_vocab_mask;   // bool [rows, vocabulary]
-  Tensor presence_mask;  // f32 [rows, vocabulary], multiplied by the penalty
+  // Presence mask times the presence penalty, f32 [rows, vocabulary].
+  Tensor presence_mask;
   int64_t ngram = 0;
   int64_t eos = -1;
   double temperature = 1;
 };
 
 ScoreRules ReadScoreRules(NodeContext& c, const RuleInputs& inputs);
-// Returns the rules for `beams` rows per prompt.
+// Returns the rules with their tensors repeated, for `beams` rows per prompt.
 ScoreRules ExpandRows(const ScoreRules& rules, const Dim& beams);
 ScoreRules Inside(graph::Region& region, const ScoreRules& rules);
 
 // Applies the rules. scores: f32 [rows, vocabulary]. sequences: i32 [rows,
 // max_length], of which the first `length` (i64[]) are written. seen: bool
-// [rows, vocabulary], the tokens that occur in these; present if there is a
-// repetition penalty.
+// [rows, vocabulary], true for tokens that occur in the written part; present
+// if there is a repetition penalty.
 Tensor ApplyRules(const ScoreRules& rules, Tensor scores, Tensor sequences,
                   Tensor seen, Tensor length, bool first);
 
@@ -63,9 +65,11 @@ inline constexpr int64_t kLongestSequence = 4096;
 // nullopt after an error.
 std::optional<Dim> ReadMaximumLength(NodeContext& c, int input,
                                      const Dim& prompt);
-// Returns sequences of the prompt, followed by padding tokens.
+// Returns sequences of `maximum_length` tokens: the prompt, followed by padding
+// tokens.
 Tensor BeginSequences(NodeContext& c, Tensor prompt, const Dim& maximum_length);
-// Writes tokens (i32 [rows]) after the first `length` ones.
+// Returns the sequences with the tokens (i32 [rows]) written at position
+// `length`, one per row.
 Tensor WriteTokens(Tensor sequences, Tensor tokens, Tensor length);
 
 // Returns bool[]: true if some row is not done. done: bool [rows].

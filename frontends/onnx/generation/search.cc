@@ -1,4 +1,4 @@
-// GreedySearch and Sampling: one sequence per prompt.
+// Imports GreedySearch and Sampling: one sequence per prompt.
 #include <limits>
 #include <optional>
 #include <string>
@@ -17,10 +17,10 @@ namespace {
 using graph::GraphBuilder;
 using graph::Region;
 
-// The way in which Sampling chooses tokens. Without draws, the best token is
-// taken.
+// The way in which Sampling chooses tokens. Without draws, the token with the
+// best score is chosen.
 struct SamplingOptions {
-  Tensor draws;  // f64 [steps, batch] in [0, 1)
+  Tensor draws;  // Random numbers in [0, 1), f64 [steps, batch].
   double top_p = 0;
   double filter_value = -1e20;
   int64_t least_kept = 0;
@@ -30,12 +30,14 @@ struct SamplingOptions {
 // The values that the search keeps from token to token.
 struct SearchState {
   Tensor sequences;  // i32 [batch, max_length]
-  Tensor tokens;     // i32 [batch], the last ones
+  Tensor tokens;     // The last token of each row, i32 [batch].
   Tensor done;       // bool [batch]
-  Tensor seen;       // bool [batch, vocabulary], if the rules ask for it
+  // The tokens that occur in each row, bool [batch, vocabulary]. Present if a
+  // rule needs it.
+  Tensor seen;
 };
 
-// Returns the random numbers, f64 [steps, batch].
+// Returns the random numbers of Sampling, f64 [steps, batch].
 Tensor Draws(NodeContext& c, const Dim& steps, const Dim& batch) {
   Tensor seed = c.Scalar(0, DType::kI64);
   if (c.Input(8)) {
@@ -46,10 +48,10 @@ Tensor Draws(NodeContext& c, const Dim& steps, const Dim& batch) {
   return UniformDraws(c, seed, {steps, batch});
 }
 
-// Returns true for the sorted scores that are left out. In ascending order
-// these are the least probable tokens whose sum is at most 1 - top_p, except
-// the last `least_kept`. In descending order they are the tokens after the
-// most probable ones whose sum is above top_p.
+// Returns true for the tokens that top-p filtering leaves out, given their
+// sorted scores. In ascending order these are the least probable tokens whose
+// sum is at most 1 - top_p, except the last `least_kept`. In descending order
+// they are the tokens after the most probable ones whose sum is above top_p.
 Tensor LeftOut(const SamplingOptions& options, Tensor sorted) {
   const Tensor sums = InclusiveScan(Softmax(sorted, 1), 1, Opcode::kAdd, 0);
   const Dim count = sorted.dim(1);
@@ -89,7 +91,7 @@ Tensor FilteredTokens(const SamplingOptions& options, Tensor scores) {
 Tensor SampleToken(const SamplingOptions& options, Tensor scores, Tensor draw) {
   scores = Select(FilteredTokens(options, scores),
                   scores.Like(options.filter_value), scores);
-  // Infinite scores are no candidates.
+  // Tokens with infinite scores cannot be drawn.
   const Tensor infinite = IsInfinite(scores);
   const Tensor finite = Select(infinite, scores.Like(LowestScore()), scores);
   const Tensor above = Cast(finite, DType::kF64) -
@@ -97,8 +99,8 @@ Tensor SampleToken(const SamplingOptions& options, Tensor scores, Tensor draw) {
   const Tensor weights = Select(infinite, above.Like(0), Exp(above));
   const Tensor sums = InclusiveScan(weights, 1, Opcode::kAdd, 0);
   const Tensor total = SliceAxis(sums, 1, sums.dim(1) - Dim(1), Dim(1));
-  // The token is the first whose running sum is above the draw. Rounding never
-  // leads after the last token that has a weight.
+  // The token is the first whose running sum is above the draw. Even with
+  // rounding it is never after the last token that has a weight.
   const Tensor passed =
       And(LessEqual(sums, total * Unsqueeze(draw, {1})), Less(sums, total));
   return Reduce(Cast(passed, DType::kI64), "sum", {1}, false);
@@ -116,8 +118,8 @@ class Search {
   Search(const SamplingOptions& options, int64_t eos, int64_t pad)
       : options_(options), eos_(eos), pad_(pad) {}
 
-  // Adds a token to each row. length: i64[], the tokens so far. draw: that of
-  // this step.
+  // Adds a token to each row. length: i64[], the number of tokens so far. draw:
+  // the random numbers of this step, f64 [batch].
   void Advance(const ScoreRules& rules, Tensor scores, Tensor length,
                bool first, Tensor draw, SearchState& state) const {
     scores =
@@ -145,7 +147,7 @@ Tensor StepOf(Tensor draws, Tensor step) {
   return Squeeze(Gather(draws, Reshape(step, {Dim(1)}), 0), {0});
 }
 
-// Builds the loop over the tokens after the first.
+// Builds the loop that generates the tokens after the first one.
 Tensor RunLoop(NodeContext& c, Decoder& decoder, const Search& search,
                const ScoreRules& rules, const SamplingOptions& options,
                const SearchState& begin) {
@@ -185,7 +187,8 @@ Tensor RunLoop(NodeContext& c, Decoder& decoder, const Search& search,
   return c.Wrap(results.empty() ? nullptr : results[0]);
 }
 
-// `is_sampling`: tokens are drawn; otherwise the best one is taken.
+// Imports GreedySearch or Sampling. `is_sampling`: true if tokens are drawn;
+// otherwise the token with the best score is chosen.
 void ImportSearch(NodeContext& c, const SubgraphRunner& run, bool is_sampling) {
   if (!CheckTensors(c, is_sampling ? 9 : 7)) return;
   if (const int64_t type = c.Integer("model_type", 0); type != 0) {

@@ -21,15 +21,17 @@ namespace ember::onnx {
 
 class BranchChoices {
  public:
-  // Returns true for the then branch of the node with that origin; nullopt if
-  // none is chosen yet.
+  // Returns true if the then branch is chosen for the If with this origin,
+  // false if the else branch is; nullopt if no branch is chosen yet.
   std::optional<bool> Find(const std::string& origin) const;
-  // `then`: true if the then branch is to be tried first.
+  // Records the first choice for an If. `then`: true if the then branch is to
+  // be tried first.
   void Choose(const std::string& origin, bool then);
-  // True if an import with other choices may succeed where this one failed.
+  // True if an import with other choices may succeed although the present
+  // import failed.
   bool open() const;
   // Moves to the next combination of choices; the latest choice changes first.
-  // False if there is none, or if too many were tried.
+  // Returns false if no combination is left, or if too many were tried.
   bool Next();
 
  private:

@@ -1,6 +1,6 @@
-// If: both branches become regions, or one of them is imported in place. If
-// they give values of different ranks or types, no value could be the result of
-// both; then each branch is imported with all nodes that follow
+// Imports If: both branches become regions, or one of them is imported in
+// place. If they give values of different ranks or types, no value could be the
+// result of both; then each branch is imported with all nodes that follow
 // (continuations.cc).
 #include <optional>
 #include <string>
@@ -88,9 +88,9 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
     return builder.status();
   }
   if (!SameKinds(then_outputs, else_outputs)) {
-    // The condition comes from an exporter, for example "this dim is 1" around
-    // a Squeeze. The author's case is then the branch that fits the types that
-    // the model states.
+    // Exporters make such Ifs, for example with the condition "this dim is 1"
+    // around a Squeeze. The branch whose outputs fit the types that the model
+    // states is then the one that the author meant.
     const bool then_fits = FitStatedTypes(c.node(), then_outputs, scope);
     const bool else_fits = FitStatedTypes(c.node(), else_outputs, scope);
     if (then_fits == else_fits && MaySplit(c.origin())) {

@@ -15,8 +15,8 @@
 namespace ember::onnx {
 namespace {
 
-// Largest number of such Ifs within each other. Each level doubles the nodes
-// that follow.
+// Largest nesting depth of Ifs that are imported in this way. Each level
+// doubles the nodes that follow.
 constexpr size_t kMaxInEachOther = 3;
 
 }  // namespace
@@ -39,7 +39,8 @@ StatusOr<std::vector<Tensor>> GraphImporter::ImportBothWays(
     const Split& split, Scope& scope) {
   graph::GraphBuilder& builder = *scope.builder;
   graph::IfRegions regions(builder);
-  // Errors stay in the regions: the caller continues without them.
+  // An error in a region does not fail the whole import: the caller then
+  // continues without the regions.
   const auto import = [&](bool is_then, graph::Region& region) {
     Scope body = SubgraphScope(scope, "", &region);
     body.prefix = scope.prefix;

@@ -1,5 +1,5 @@
-// Nodes with subgraphs: chooses the importer of the node, and where its
-// subgraphs' nodes are placed.
+// Nodes with subgraphs: chooses the function that imports the node, and the
+// graph or region to which the nodes of its subgraphs are added.
 #include <string>
 #include <utility>
 #include <vector>

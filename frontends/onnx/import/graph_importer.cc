@@ -20,8 +20,8 @@ constexpr int64_t kMaxNodes = 2'000'000;
 // imported again at each call.
 constexpr size_t kLongestName = 256;
 
-// Returns a copy of the node in which attributes that refer to those of the
-// call have their values.
+// Returns a copy of the node in which each attribute that refers to an
+// attribute of the function call is replaced by the value that the call gives.
 std::shared_ptr<const NodeProto> BindAttributes(
     const NodeProto& node,
     const std::map<std::string, const AttributeProto*>& bindings) {
@@ -113,7 +113,7 @@ bool Takes(const CarriedOperands& carried, int index, int32_t carried_type) {
 }
 
 // Returns the carried type of the results of an operator that moves its
-// operands' elements; 0 if they have none.
+// operands' elements; 0 if the operands have no carried type.
 StatusOr<int32_t> CheckCarriedTypes(const OperatorRow& row,
                                     const std::vector<Tensor>& inputs) {
   std::vector<Tensor> moved;
@@ -153,7 +153,8 @@ GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   const GraphProto& graph = model_->graph();
-  // The number grows with inlined functions and with subgraphs.
+  // The number of expected nodes grows later, with inlined functions and with
+  // subgraphs.
   steps_.StartOver();
   steps_.Expect(static_cast<size_t>(graph.node_size()));
   Scope scope;
@@ -378,7 +379,8 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
         " nodes after inlining functions, found more");
   }
   EMBER_RETURN_IF_ERROR(steps_.Begin(node.op_type()));
-  // Optimizers leave nodes without outputs if no other node uses their results.
+  // Optimizers remove the output names of nodes whose results no other node
+  // uses. Such a node is skipped.
   if (node.output_size() == 0) return OkStatus();
   const std::string origin = scope.prefix + NodeOrigin(node, index);
   std::vector<Tensor> inputs;

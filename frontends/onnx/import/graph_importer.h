@@ -42,7 +42,7 @@ class GraphImporter {
                 const ImportOptions& options, frontends::ImportSteps& steps,
                 BranchChoices& choices);
 
-  // May be called once per importer.
+  // Imports the model. It may be called once per importer.
   StatusOr<graph::Graph> Import();
   // Returns the open dims that this import took to be equal, although one of
   // them might be 1 and broadcast.
@@ -68,27 +68,30 @@ class GraphImporter {
     Tensor condition;
   };
   // Names that are visible to a list of nodes. A subgraph's scope also sees the
-  // names of its parent. Its `region` captures values of a graph around the
-  // builder's.
+  // names of its parent. Its `region` captures values of the graph that
+  // encloses the builder's graph.
   struct Scope {
     const Opsets* opsets = nullptr;
     Scope* parent = nullptr;
     graph::GraphBuilder* builder = nullptr;  // receives the nodes
-    graph::Region* region = nullptr;  // region of this scope's own builder
-    std::string prefix;               // prefix of origins: the path of calls
+    // The region that `builder` fills, if the scope has a region of its own;
+    // else null.
+    graph::Region* region = nullptr;
+    // Prefix of the origins of nodes: the path of function calls and subgraphs.
+    std::string prefix;
     std::unordered_map<std::string, Tensor> values;
-    // Types that the model states for its values.
+    // Types that the model states for the values of this scope.
     std::vector<const ValueInfoList*> stated;
-    // Initializers become constants when they are first used.
+    // The initializers by name. Each becomes a constant when it is first used.
     std::unordered_map<std::string, const TensorProto*> initializers;
     // Attributes of the call, for nodes of a function body.
     std::map<std::string, const AttributeProto*> bindings;
     bool is_function = false;
     int depth = 0;
-    // These are for a scope that is a branch of an If. A split of a node in the
-    // branch may give the branch outputs of different kinds. Then the graph
-    // around the If is asked for a split: for the same one if the branch is
-    // imported in place, else for a split at the If, `branch_of`.
+    // These two fields are for a scope that is a branch of an If. A split of a
+    // node in the branch may give the branch outputs of different kinds. Then
+    // the graph around the If is asked for a split: for the same one if the
+    // branch is imported in place, else for a split at the If, `branch_of`.
     bool in_place_branch = false;
     std::optional<Split> branch_of;
   };
@@ -141,8 +144,8 @@ class GraphImporter {
   NodeContext ContextOf(std::shared_ptr<const void> owner,
                         const NodeProto& node, const std::string& origin,
                         int opset, std::vector<Tensor> inputs, Scope& scope);
-  // Imports a node with subgraphs (control_flow.cc). True if the node was such
-  // a one.
+  // Imports a node with subgraphs (control_flow.cc). Returns true if the node
+  // is one that has subgraphs.
   StatusOr<bool> ImportControlFlow(std::shared_ptr<const void> owner,
                                    const NodeProto& node,
                                    const std::string& origin,
@@ -159,13 +162,14 @@ class GraphImporter {
   static bool FitStatedTypes(const NodeProto& node,
                              const std::vector<Tensor>& values,
                              const Scope& scope);
-  // Adds input 1 to a Squeeze without axes: the axes of extent 1, which it
-  // drops. If it depends on an open dim, everything that follows may have to be
-  // imported for both cases: then it returns false, and split_ is set. Defined
-  // in unit_dims.cc.
+  // Adds input 1 to a Squeeze without axes: the axes of extent 1, which the
+  // Squeeze drops. If these depend on an open dim, everything that follows may
+  // have to be imported for both cases; the function then returns false, and
+  // sets split_. Defined in unit_dims.cc.
   bool AddUnitAxes(const NodeProto& node, std::vector<Tensor>& inputs,
                    const Scope& scope);
-  // Adds input 3 to a MaxUnpool: the shape in which its indices count.
+  // Adds input 3 to a MaxUnpool: the shape of the MaxPool's operand, to which
+  // the flat indices refer.
   void AddPooledShape(const NodeProto& node, std::vector<Tensor>& inputs,
                       const Scope& scope) const;
   std::optional<std::vector<int64_t>> UnitAxes(const NodeProto& node, Tensor x,
@@ -180,8 +184,8 @@ class GraphImporter {
   Status ImportBatchedScan(NodeContext& c, Scope& scope);
   // Defined in sequence_map.cc.
   Status ImportSequenceMap(NodeContext& c, Scope& scope);
-  // Returns the scope for the nodes of a subgraph. `region`: null if they are
-  // imported in place.
+  // Returns the scope for the nodes of a subgraph. `region`: null if the nodes
+  // are imported in place.
   Scope SubgraphScope(Scope& scope, const std::string& origin,
                       graph::Region* region) const;
   // Imports a subgraph with `inputs` (values of its scope), and returns its
@@ -212,9 +216,10 @@ class GraphImporter {
   // Shapes of the operands of MaxPools. The key is the prefix of the scope,
   // followed by the name of the MaxPool's indices.
   std::map<std::string, graph::Shape> pooled_shapes_;
-  // Values of splits' conditions in the part that is now imported, by origin
-  // (for a dim: true if it is 1). not_split_ has the origins of splits that
-  // were tried and failed.
+  // For each split (a request to import what follows twice), by its origin: the
+  // value of its condition in the part that is being imported (for a dim: true
+  // if the dim is 1). not_split_ has the origins of splits that were tried and
+  // failed.
   std::map<std::string, bool> taken_branches_;
   std::set<std::string> not_split_;
   std::vector<graph::AssumedDims> variants_;  // empty: one variant

@@ -20,8 +20,8 @@ bool IsLetterOrDigit(char c) {
          (c >= '0' && c <= '9') || c == '_';
 }
 
-// Gives each open dim its symbol: one per name of the model, one per unnamed
-// dim.
+// Gives each open dim its symbol. Dims with the same name in the model get the
+// same symbol; an unnamed dim gets a symbol of its own.
 class SymbolNames {
  public:
   Dim Named(const std::string& parameter) {
@@ -48,7 +48,8 @@ class SymbolNames {
 
   std::map<std::string, std::string> by_parameter_;
   std::set<std::string> used_;
-  std::map<std::string, int> last_;  // last number used for a name
+  // The last number that was appended to each name.
+  std::map<std::string, int> last_;
 };
 
 bool IsNameOfUnknown(const std::string& parameter) {
@@ -67,7 +68,8 @@ class InputReader {
       StatusOr<SequenceType> sequence = ReadSequenceType(info.type());
       if (!sequence.ok())
         return sequence.status().WithContext(Named(input.name));
-      // A pin also gives the elements' rank, which the model may leave open.
+      // For a sequence, the extents that the user fixes also state the rank of
+      // the elements, which the model may leave open.
       const auto pins = options_.input_shapes.find(input.name);
       if (pins != options_.input_shapes.end() &&
           sequence->kind != SequenceKind::kMap)
@@ -89,7 +91,8 @@ class InputReader {
     return input;
   }
 
-  // Returns the symbols that pins have fixed, with their dims.
+  // Returns the symbols whose extents the user fixed
+  // (ImportOptions::input_shapes), with these extents.
   const std::map<std::string, Dim>& pinned() const { return pinned_; }
 
  private:

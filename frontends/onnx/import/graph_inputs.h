@@ -21,7 +21,7 @@ struct InputType {
   std::string name;
   graph::TensorType type;
   int32_t carried_type = 0;  // see Tensor::carried_type
-  // Set for a sequence or optional; `type` is then unused.
+  // Set if the input is a sequence or an optional; `type` is then unused.
   std::optional<SequenceType> sequence;
 };
 

@@ -65,8 +65,8 @@ StatusOr<graph::Graph> ImportParsed(
     if (graph.ok() && !importer.assumed_dims().empty()) {
       GraphImporter both(model, std::string(folder), options, steps, choices);
       both.MakeVariants(importer.assumed_dims());
-      // If this fails, the first graph is used; its program refuses extents
-      // that would have to broadcast.
+      // If the import of both variants fails, the graph of the first import is
+      // used. Its program refuses extents that would have to broadcast.
       StatusOr<graph::Graph> variants = both.Import();
       if (variants.ok() || variants.status().code() == StatusCode::kCancelled)
         graph = std::move(variants);

@@ -49,17 +49,18 @@
 namespace ember::onnx {
 
 struct ImportOptions {
-  // The path of the model's file; empty: it is in memory. ImportModel sets it.
+  // The path of the model's file; empty if the model is in memory. ImportModel
+  // sets it.
   std::string path;
   // Pins of input dims: one entry per axis; nullopt leaves the axis as the
-  // model states it. A pinned symbol is pinned wherever it occurs.
+  // model states it. A dim with a name is pinned wherever the name occurs.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
   // Inputs that become constants, so that the graph no longer has them as
   // inputs. They are for models that take shapes, axes or sizes as data
   // (vm-compile --input). An initializer that is also an input gets this value.
-  // Only tensors are accepted, and the type must be the input's. Values for
-  // names of no input are ignored. If the dims are given as input_shapes, too,
-  // they are checked.
+  // Only tensors are accepted, and the type must be the input's. A value whose
+  // name is that of no input is ignored. If the dims are given as input_shapes,
+  // too, they are checked.
   std::map<std::string, TensorBytes> input_values;
   // frontends::ImportOptions::separate_dims.
   bool separate_dims = false;
@@ -78,7 +79,7 @@ StatusOr<graph::Graph> ImportModel(std::string_view path,
                                    const ImportOptions& options);
 
 // Imports a model from memory. `folder`: where external data may be; if empty,
-// external data is refused. `name`: how errors call the model.
+// external data is refused. `name`: the name of the model in errors.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::string_view folder,
                                         const ImportOptions& options,

@@ -224,7 +224,7 @@ TEST(Import, ShapeThatDependsOnDataIsReadWhenRun) {
   EXPECT_EQ(graph::ShapeToString(graph->outputs()[0]->shape()), "[_0, _1]");
 }
 
-// The rank of the result is only known if the number of axes is.
+// The rank of the result is known only if the number of axes is known.
 TEST(Import, AxesWhoseNumberDependsOnData) {
   ModelBuilder m;
   m.Input("x", {2, 1});
@@ -243,7 +243,8 @@ TEST(Import, AxesWhoseNumberDependsOnData) {
                         "model's data"));
 }
 
-// Exporters flatten with Shape, Gather, Unsqueeze, Concat, Reshape.
+// Exporters express Flatten by the nodes Shape, Gather, Unsqueeze, Concat and
+// Reshape.
 TEST(Import, ShapeArithmeticFolds) {
   ModelBuilder m;
   m.Input("x", {"N", 3, 4, 5});
@@ -300,7 +301,7 @@ TEST(Import, FunctionsAreInlinedWithTheirAttributes) {
   call.set_domain("mine");
   m.Output("y");
   EXPECT_EQ(OutputShape(m), "[2, 1, 4]");
-  // A function that calls itself ends in an error.
+  // A function that calls itself is refused with an error.
   body.set_op_type("Tail");
   body.set_domain("mine");
   EXPECT_THAT(ErrorOf(m), HasSubstr("levels deep"));

@@ -1,5 +1,5 @@
-// Loop: its body becomes a region, or is unrolled if there are few iterations.
-// Also builds the bodies of all other loops.
+// Imports Loop: its body becomes a region, or is unrolled if there are few
+// iterations. Also builds the bodies of all other loops.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -146,7 +146,8 @@ Status GraphImporter::ImportLoop(NodeContext& c, Scope& scope) {
     changed = carried.Widen(outputs);
   }
   request.carried = carried.Flatten(initial);
-  std::vector<Tensor> last;  // the body's outputs, for their kinds
+  // The body's outputs, which show the kinds of the loop's results.
+  std::vector<Tensor> last;
   const auto body = [&](Region& region, const LoopInputs& in) {
     GraphBuilder& inside = region.builder();
     return ImportBody(*graph,
@@ -189,7 +190,8 @@ StatusOr<bool> GraphImporter::UnrollLoop(NodeContext& c,
       changes |= outputs[1 + i].rank() != initial[i].rank() ||
                  outputs[1 + i].dtype() != initial[i].dtype();
     }
-    // Values that the loop stacks would need the same shape in each iteration.
+    // A loop that stacks values (scan outputs) is not unrolled, because they
+    // would need the same shape in each iteration.
     if (!changes || outputs.size() != 1 + initial.size()) return false;
   }
   std::vector<Tensor> values = initial;

@@ -1,5 +1,5 @@
-// Tests that external data stays in the model's folder, and its ranges within
-// the files. Meant for --config=asan too.
+// Tests that external data stays in the model's folder, and that its ranges
+// stay within the files. Run it with --config=asan, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -101,7 +101,8 @@ TEST_F(ExternalData, IsRead) {
   EXPECT_EQ(ErrorOfRange("1008", "16"), "no error");
 }
 
-// Kernels need aligned elements, which a file may not have.
+// Elements that are not aligned in a file are copied, because kernels need
+// aligned elements.
 TEST_F(ExternalData, UnalignedElementsAreCopied) {
   ModelBuilder m = WithEntries(
       {{"location", "weights.bin"}, {"offset", "3"}, {"length", "16"}});

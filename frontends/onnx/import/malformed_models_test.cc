@@ -1,6 +1,6 @@
 // Tests that each defect of a model gives an error of one line, which names the
 // object, what was expected and what was found. External data has a test of its
-// own (malformed_external_data_test.cc). Meant for --config=asan too.
+// own (malformed_external_data_test.cc). Run it with --config=asan, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@ namespace {
 // smaller.
 constexpr int kMaxDepth = 130;
 
-// Adds the names that a subgraph captures from outside.
+// Adds the names of outer values that a subgraph uses (captures).
 void CollectCaptured(const GraphProto& graph, int depth,
                      std::vector<std::string>& names) {
   if (depth > kMaxDepth) return;
@@ -40,7 +40,7 @@ void CollectCaptured(const GraphProto& graph, int depth,
   }
 }
 
-// The names that must be computed before the node.
+// The names of values that must be computed before a node.
 struct NodeUses {
   std::vector<std::string> required;
   std::vector<std::string> captured;
@@ -69,7 +69,9 @@ StatusOr<Producers> FindProducers(
       auto [entry, added] = producers.emplace(output, i);
       if (!added && nodes[i].op_type() == "Constant" &&
           nodes[entry->second].op_type() == "Constant") {
-        entry->second = i;  // the last one wins, as in engines
+        // If several Constant nodes produce the same name, the last one is
+        // used, as in other engines.
+        entry->second = i;
         continue;
       }
       if (!added) {

@@ -17,15 +17,15 @@ namespace ember::onnx {
 
 using NodeList = google::protobuf::RepeatedPtrField<NodeProto>;
 
-// Maps domains to versions. The default domain is "".
+// Maps domains of operators to their versions. The default domain is "".
 class Opsets {
  public:
   Opsets() = default;
   explicit Opsets(
       const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports);
-  // Returns the version. For a domain that is not imported it is 1, as
-  // optimizers forget to import domains that they use; for the default domain
-  // it is then 0.
+  // Returns the version. For a domain that the model does not import, the
+  // version is 1, because optimizers forget to import domains that they use. If
+  // the default domain is not imported, the version is 0.
   int VersionOf(std::string_view domain) const;
   void SetDefault(int version) { versions_.emplace("", version); }
 
@@ -35,7 +35,7 @@ class Opsets {
 
 class ModelIndex {
  public:
-  // The model must outlive the index.
+  // Builds the index of a model. The model must outlive the index.
   explicit ModelIndex(const ModelProto& model);
 
   const ModelProto& model() const { return model_; }
@@ -61,8 +61,8 @@ std::string NodeLabel(const NodeProto& node, int index);
 // Returns "conv1 (Conv)", or "Conv_3" for a node without a name.
 std::string NodeOrigin(const NodeProto& node, int index);
 
-// Returns an Unimplemented error that lists every operator of the model without
-// a row, with its nodes.
+// Returns an Unimplemented error that lists every operator of the model that
+// has no row in the operator table, with its nodes.
 Status CheckOperatorsSupported(const ModelIndex& index,
                                std::string_view model_name);
 

@@ -7,8 +7,8 @@
 namespace ember::onnx {
 namespace {
 
-// True if one value can hold either; sequences of different kinds become one
-// kind.
+// True if one kind of value can hold both a and b; sequences of different kinds
+// become one kind.
 bool SameKind(const Tensor& a, const Tensor& b) {
   if (a.sequence() != nullptr && b.sequence() != nullptr) return true;
   for (const Tensor* one : {&a, &b}) {

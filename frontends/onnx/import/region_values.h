@@ -27,8 +27,8 @@ class RegionValues {
   bool Widen(const std::vector<Tensor>& values);
   int PartCount() const;
 
-  // Returns all parts, in order. `values` have the same kinds, or can be
-  // converted to them (a sequence to an optional one).
+  // Returns all parts, in order. `values` must have the remembered kinds, or
+  // kinds that can be converted to them (a sequence to an optional sequence).
   std::vector<graph::Value*> Flatten(const std::vector<Tensor>& values) const;
   std::vector<Tensor> Rebuild(graph::GraphBuilder& builder,
                               std::span<graph::Value* const> parts) const;
@@ -38,14 +38,15 @@ class RegionValues {
   std::vector<Tensor> LoopResults(graph::GraphBuilder& builder,
                                   const std::vector<graph::Value*>& results,
                                   const std::vector<Tensor>& last) const;
-  // Adds inputs to a region that is built only to find out types.
+  // Adds inputs for these values to a region that is built only to find out the
+  // types of its results.
   std::vector<Tensor> Inputs(graph::Region& region,
                              const std::vector<Tensor>& values) const;
 
  private:
   struct Like {
     Tensor tensor;
-    int rank = -1;  // rank of a sequence's elements
+    int rank = -1;  // Rank of the elements, if the value is a sequence.
   };
   std::vector<Like> likes_;
 };
@@ -62,7 +63,7 @@ Tensor Captured(graph::Region& region, const Tensor& outer);
 // different kinds become one kind.
 bool SameKinds(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
 
-// Converts the value to an optional of that kind.
+// Converts the value to an optional of this kind.
 Tensor AsKind(Tensor value, SequenceKind kind);
 
 }  // namespace ember::onnx

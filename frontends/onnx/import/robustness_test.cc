@@ -1,5 +1,5 @@
-// Imports models with damaged bytes and absurd numbers. Any result but a crash
-// is right. Meant for --config=asan too.
+// Imports models with damaged bytes and absurd numbers. A model may be imported
+// or refused; only a crash fails the test. Run it with --config=asan, too.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace ember::onnx {
 namespace {
 
 void ImportBytes(const std::string& bytes) {
-  // The import may fail; it must only return.
+  // The import may fail, but it must return.
   (void)ImportModelBytes(
       {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "", {});
 }

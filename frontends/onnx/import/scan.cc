@@ -1,4 +1,4 @@
-// Scan: a loop over slices of its operands.
+// Imports Scan: a loop over slices of its operands.
 #include <algorithm>
 #include <functional>
 #include <span>
@@ -35,7 +35,8 @@ std::vector<int64_t> PerOperand(NodeContext& c, const std::string& name,
   return values;
 }
 
-// Reads directions like PerOperand: 0 (forward) or 1 (reverse).
+// Reads the direction of each operand, as PerOperand reads numbers: 0 (forward)
+// or 1 (reverse).
 std::vector<int64_t> Directions(NodeContext& c, const std::string& name,
                                 size_t count) {
   std::vector<int64_t> directions = PerOperand(c, name, count);
@@ -47,8 +48,8 @@ std::vector<int64_t> Directions(NodeContext& c, const std::string& name,
   return directions;
 }
 
-// Number of scanned operands, which are the last ones of `operands`. At least
-// 1.
+// Returns the number of scanned operands, which are the last ones of
+// `operands`: at least 1.
 size_t ScannedCount(NodeContext& c, size_t operands) {
   const int64_t count = c.Integer("num_scan_inputs", 0);
   if (count >= 1 && static_cast<size_t>(count) <= operands)
@@ -78,15 +79,18 @@ struct BatchedScan {
   using Body =
       std::function<LoopOutputs(Region&, const std::vector<Tensor>& arguments)>;
 
-  std::vector<Tensor> operands;  // initial states, then the scanned operands
+  // The operands: the initial states, followed by the scanned operands.
+  std::vector<Tensor> operands;
   size_t state_count = 0;
-  std::vector<int64_t> directions;  // directions of the scanned operands
+  // Directions of the scanned operands: 0 is forward, 1 backward.
+  std::vector<int64_t> directions;
   bool has_lengths = false;
 
-  // Scans one element of the batch. `slices`: its slices of the operands, and
-  // its length if there are lengths; values of `outer`. `last`: the body's
-  // outputs, for their kinds. Outputs have the length of the longest possible
-  // sequence, with 0 after the element's own length.
+  // Scans one element of the batch. `slices`: the element's slices of the
+  // operands, and its length if there are lengths; they are values of `outer`.
+  // `last`: receives the body's outputs, which show the kinds of the results.
+  // Outputs have the length of the longest possible sequence, with 0 after the
+  // element's own length.
   std::vector<Value*> ScanOne(Region& outer, const std::vector<Value*>& slices,
                               const Body& body,
                               const std::vector<Tensor>& last) const {
@@ -129,8 +133,8 @@ struct BatchedScan {
   }
 
  private:
-  // Returns the slice to scan for an element that has a length. Backward begins
-  // at the last slice within the length.
+  // Returns the slice to scan for an element that has a length. A backward scan
+  // begins at the last slice within the length.
   Tensor SliceAt(Region& region, const Tensor& scanned, size_t number,
                  const LoopInputs& in, Value* length) const {
     graph::GraphBuilder& inside = region.builder();
@@ -216,7 +220,8 @@ Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
 }
 
 // Scan of opset 8: every operand begins with a batch dim, and each element of
-// the batch is scanned by itself, in a loop over the loop.
+// the batch is scanned by itself: the scan is a loop within a loop over the
+// batch.
 Status GraphImporter::ImportBatchedScan(NodeContext& c, Scope& scope) {
   const GraphProto* graph = c.Subgraph("body");
   CheckOperands(c, 1, /*sequences=*/false);

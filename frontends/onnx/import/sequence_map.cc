@@ -1,4 +1,4 @@
-// SequenceMap: a subgraph applied to each element of sequences.
+// Imports SequenceMap: a subgraph is applied to each element of sequences.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -76,7 +76,7 @@ Status GraphImporter::ImportSequenceMap(NodeContext& c, Scope& scope) {
     Scope body = SubgraphScope(scope, c.origin(), &region);
     return ImportSubgraph(*graph, arguments, body);
   };
-  // A trial with one element gives the types of the results.
+  // A trial import of the body with one element shows the types of the results.
   std::vector<Tensor> empty;
   {
     graph::Region trial(c.builder(), "trial");

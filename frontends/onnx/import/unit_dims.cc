@@ -18,7 +18,8 @@
 namespace ember::onnx {
 namespace {
 
-// Returns the rank that the model states for a value, if it does.
+// Returns the rank that the model states for a value; nullopt if it states
+// none.
 std::optional<int> StatedRank(const std::vector<const ValueInfoList*>& lists,
                               const std::string& name) {
   for (const ValueInfoList* list : lists) {
@@ -71,8 +72,8 @@ std::optional<std::vector<int64_t>> GraphImporter::UnitAxes(
   const auto stated = StatedRank(scope.stated, node.output(0));
   const int most = x.rank() - static_cast<int>(units.size());
   if (stated && *stated == most - static_cast<int>(open.size())) {
-    // The stated rank is right only if all open dims are 1. A reshape checks
-    // this by the number of elements.
+    // The stated rank is right only if all open dims are 1. The reshape checks
+    // that at run time, by the number of elements.
     for (int i = 0; i < x.rank(); ++i) {
       if (std::find(open.begin(), open.end(), i) != open.end())
         units.push_back(i);

@@ -3,7 +3,7 @@
 namespace ember::onnx {
 namespace {
 
-// "*" matches any domain or name.
+// Advice for an operator. "*" as the domain or the name matches any.
 struct Advice {
   std::string_view domain;
   std::string_view name;

@@ -21,7 +21,7 @@ using graph::Dim;
 using graph::GraphBuilder;
 using graph::Value;
 
-// Returns bool[]: true if all pairs are equal.
+// Returns bool[]: true if the two dims of each pair are equal.
 Value* AllEqual(GraphBuilder& builder, const std::vector<AssumedDims>& pairs) {
   Dim difference;
   for (const AssumedDims& pair : pairs) {

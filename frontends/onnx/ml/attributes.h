@@ -7,9 +7,9 @@
 //       ReadLabels(c, "classlabels_strings", "classlabels_ints");
 //   c.SetOutput(0, Gather(labels.Vector(c), best_class, 0));
 //
-// Strings travel as i64 handles of a table in which equal strings have equal
-// handles; Tensor::carried_type is then TensorProto::STRING. Errors stay in the
-// context, as those of all importers.
+// Strings are represented by i64 handles of a table in which equal strings have
+// equal handles; Tensor::carried_type is then TensorProto::STRING. Errors stay
+// in the context, as those of all importers.
 #ifndef EMBER_FRONTENDS_ONNX_ML_ATTRIBUTES_H_
 #define EMBER_FRONTENDS_ONNX_ML_ATTRIBUTES_H_
 
@@ -25,7 +25,7 @@ namespace ember::onnx {
 
 inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
 
-// Returns the handles of strings in the module's table.
+// These functions return handles of strings in the module's table of strings.
 int64_t StringHandle(NodeContext& c, std::string_view bytes);
 std::vector<int64_t> StringHandles(NodeContext& c,
                                    const std::vector<std::string>& strings);
@@ -43,9 +43,9 @@ struct Numbers {
 
 // Reads FLOATS `name` or TENSOR `name`_as_tensor; empty if neither is present.
 Numbers ReadNumbers(NodeContext& c, const std::string& name);
-// Reads TENSOR `name`; empty if absent.
+// Reads the TENSOR attribute `name`; the result is empty if it is absent.
 Numbers ReadTensorNumbers(NodeContext& c, const std::string& name);
-// Returns a constant vector of a numeric type.
+// Returns numbers as a constant vector of a numeric type.
 Tensor NumberVector(NodeContext& c, const std::vector<double>& values,
                     DType dtype);
 
@@ -71,7 +71,8 @@ Tensor ReadRows(NodeContext& c);
 // else f32.
 DType ScoreType(Tensor x);
 
-// Fails unless `found` is `expected`. `what` names the counted objects.
+// Fails unless the numbers `found` and `expected` are equal. `what` names the
+// counted objects in the error.
 bool CheckCount(NodeContext& c, std::string_view what, size_t found,
                 size_t expected);
 

@@ -1,4 +1,4 @@
-// Operators of ai.onnx.ml that replace elements by values from a table.
+// Imports operators of ai.onnx.ml that replace elements by values from a table.
 #include <numeric>
 #include <string>
 #include <utility>
@@ -38,8 +38,8 @@ void ImportCategoryMapper(NodeContext& c) {
   ImportMapping(c, *strings, c.Integers("cats_int64s", {}));
 }
 
-// Returns the default, which has the values' type. Opset 4 may give it as a
-// tensor.
+// Returns the default of LabelEncoder, which has the type of the values. Opset
+// 4 may give it as a tensor.
 Column LabelDefault(NodeContext& c, const Column& values) {
   if (c.HasAttribute("default_tensor")) {
     Column given = ReadTensorColumn(c, "default_tensor");
@@ -59,7 +59,8 @@ Column LabelDefault(NodeContext& c, const Column& values) {
 }
 
 void ImportLabelEncoder(NodeContext& c) {
-  // Opset 1 maps strings to their positions.
+  // In opset 1, LabelEncoder maps each string of classes_strings to its index,
+  // or back.
   if (const auto classes = c.Strings("classes_strings")) {
     std::vector<int64_t> positions(classes->size());
     std::iota(positions.begin(), positions.end(), 0);
@@ -73,7 +74,8 @@ void ImportLabelEncoder(NodeContext& c) {
   c.SetOutput(0, Lookup(c, c.Input(0), keys, values, otherwise));
 }
 
-// Adds a last axis with a 1 at the category's position.
+// Imports OneHotEncoder, which adds a last axis that has a 1 at the index of
+// the category.
 void ImportOneHotEncoder(NodeContext& c) {
   const Labels categories = ReadLabels(c, "cats_strings", "cats_int64s");
   if (!c.ok()) return;

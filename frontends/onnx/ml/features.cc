@@ -1,5 +1,5 @@
-// Operators of ai.onnx.ml on single features: scaling, thresholds, missing
-// values, selection and concatenation.
+// Imports operators of ai.onnx.ml on single features: scaling, thresholds,
+// missing values, selection and concatenation.
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 void ImportBinarizer(NodeContext& c) {
   Tensor x = c.Input(0);
   const double threshold = c.Float("threshold", 0);
-  // Integers are compared in f64, so that neither they nor the threshold are
+  // Integers are compared with the threshold in f64, so that neither side is
   // rounded.
   Tensor wide = x.is_float() ? x : Cast(x, DType::kF64);
   c.SetOutput(0, Cast(Less(threshold, wide), x.dtype()));
@@ -37,7 +37,8 @@ bool CheckPerFeature(NodeContext& c, std::string_view name, size_t count,
 
 void ImportScaler(NodeContext& c) {
   Tensor x = c.Input(0);
-  // Integers are computed in f64, as f32 does not hold those beyond 2^24.
+  // Integers are computed in f64, as f32 does not represent all integers beyond
+  // 2^24.
   Tensor y = Cast(x, x.is_float() ? x.dtype() : DType::kF64);
   if (const auto offset = c.Floats("offset")) {
     if (!CheckPerFeature(c, "offset", offset->size(), x)) return;
@@ -102,8 +103,8 @@ Tensor AsMatrix(Tensor x) {
   return Reshape(x, {x.dim(0), columns});
 }
 
-// Takes as many columns of each input as 'inputdimensions' says: further ones
-// are dropped, missing ones are 0.
+// Imports FeatureVectorizer, which concatenates as many columns of each input
+// as 'inputdimensions' says: further ones are dropped, missing ones are 0.
 void ImportFeatureVectorizer(NodeContext& c) {
   const auto sizes = c.Integers("inputdimensions");
   if (sizes && !CheckCount(c, "inputdimensions", sizes->size(),
@@ -124,8 +125,8 @@ void ImportFeatureVectorizer(NodeContext& c) {
   c.SetOutput(0, Concat(columns, 1));
 }
 
-// Takes elements of the last axis. The indices are flattened to a list of n,
-// and [C] gives [1, n].
+// Imports ArrayFeatureExtractor, which gathers elements along the last axis.
+// The indices are flattened to a list of n, and [C] gives [1, n].
 void ImportArrayFeatureExtractor(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);

@@ -10,14 +10,15 @@ namespace ember::onnx {
 namespace {
 
 // Computes x [N, F] times coefficients [targets, F], plus the intercepts if
-// there are any. It computes in the type of scores; coefficients and results
-// are f32.
+// there are any. It computes in the type that ScoreType gives; coefficients and
+// results are f32.
 Tensor LinearScores(NodeContext& c, const std::vector<double>& coefficients,
                     const std::vector<double>& intercepts, int64_t targets) {
   Tensor x = ReadRows(c);
   if (!x) return c.Wrap(nullptr);
   x = Cast(x, ScoreType(x));
-  // If there are more coefficients than features, only the first ones count.
+  // If there are more coefficients than features, only the first targets *
+  // features coefficients are used.
   const auto count = static_cast<int64_t>(coefficients.size());
   const int64_t features = x.dim(1).is_constant() ? x.dim(1).constant()
                            : targets > 0          ? count / targets

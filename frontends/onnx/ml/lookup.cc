@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kFewKeys = 4;
 
-// Returns the elements of a constant.
+// Returns the elements of a tensor that is a constant.
 Column ReadConstant(Tensor constant) {
   Column column;
   column.dtype = constant.dtype();
@@ -71,7 +71,9 @@ bool AreConsecutive(const Column& keys, const std::vector<size_t>& order) {
 }
 
 struct Match {
-  Tensor position;  // index of the sorted keys; in range even without a hit
+  // Index of the key among the sorted keys. It is in range even if no key
+  // equals the element.
+  Tensor position;
   Tensor hit;
 };
 
@@ -197,7 +199,8 @@ Tensor Lookup(NodeContext& c, Tensor x, const Column& keys,
   if (!CheckKeyType(c, x, keys)) return c.Wrap(nullptr);
   std::vector<size_t> order =
       keys.is_float() ? SortKeys(keys.floats) : SortKeys(keys.integers);
-  // The wider type holds narrower integers and floats exactly.
+  // Elements and keys are compared in a type that holds both exactly: i64 for
+  // integers, f64 if x is f64, else the type of the float keys.
   const DType type = keys.is_float() ? keys.dtype : DType::kI64;
   Column typed = keys;
   typed.dtype = x.dtype() == DType::kF64 ? DType::kF64 : type;

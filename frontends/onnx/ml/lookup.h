@@ -31,7 +31,8 @@ struct Column {
   size_t size() const { return is_float() ? floats.size() : integers.size(); }
   // Returns the elements at `positions`, as a constant.
   Tensor Vector(NodeContext& c, const std::vector<size_t>& positions) const;
-  Tensor Scalar(NodeContext& c) const;  // for a column of one element
+  // Returns the only element of a column of one element, as a constant.
+  Tensor Scalar(NodeContext& c) const;
 };
 
 Column IntegerColumn(std::vector<int64_t> values, bool strings = false);
@@ -40,7 +41,7 @@ Column FloatColumn(std::vector<double> values);
 // Reads one of `name`_strings, _int64s, _floats and _tensor; fails if none or
 // more than one is present.
 Column ReadColumn(NodeContext& c, const std::string& name);
-// Reads a TENSOR attribute.
+// Reads a TENSOR attribute as a column.
 Column ReadTensorColumn(NodeContext& c, const std::string& name);
 
 // Returns values[i] where x is keys[i], else `otherwise` (a column of one

@@ -1,4 +1,4 @@
-// Operators of ai.onnx.ml that convert between tensors and maps.
+// Imports operators of ai.onnx.ml that convert between tensors and maps.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -152,8 +152,8 @@ void ImportCastMap(NodeContext& c) {
   if (form == "DENSE") {
     y = InOrderOfKeys(c, map->keys, *values);
   } else if (form == "SPARSE" && size > 0) {
-    // The filler of strings is that of ONNX Runtime. A key that is out of range
-    // ends the run with an error.
+    // Positions without a key are filled with 0 or, for strings, with "0.f" as
+    // in ONNX Runtime. A key that is out of range ends the run with an error.
     const Tensor filler = strings ? c.StringScalar("0.f") : values->Like(0);
     y = Apply("scatter_elements",
               {Broadcast(filler, {Dim(size)}), map->keys, *values},

@@ -15,7 +15,7 @@
 
 namespace ember::onnx {
 
-// The values have the order of TreeEnsemble's enumeration.
+// The values are in the order of the numbers in ONNX's TreeEnsemble operator.
 enum class Transform : uint8_t {
   kNone,
   kSoftmax,
@@ -27,18 +27,18 @@ enum class Transform : uint8_t {
 // Reads the attribute 'post_transform', which is a name.
 Transform ReadTransform(NodeContext& c);
 
-// Transforms scores [N, E].
+// Applies the transform to each row of scores [N, E].
 Tensor PostTransform(Tensor scores, Transform transform);
 
 // The two scores that are made from the single score s of a two-class problem.
 enum class SecondClass : uint8_t {
-  kComplement,  // 1 - s, s
+  kComplement,  // The scores 1 - s and s.
   kNegation,    // -s, s
 };
 
-// Makes scores [N, 2] from [N, 1]. LOGISTIC gives the probabilities 1 - p, p
-// whatever the rule; PROBIT gives both columns its value. Other transforms are
-// not defined for one score and are not applied.
+// Makes scores [N, 2] from [N, 1]. LOGISTIC gives the probabilities 1 - p and
+// p, whatever the rule. PROBIT gives both columns the probit of the score.
+// Other transforms are not defined for one score and are not applied.
 Tensor AddSecondClass(Tensor score, SecondClass rule, Transform transform);
 
 }  // namespace ember::onnx

@@ -1,5 +1,5 @@
-// SVMClassifier, SVMRegressor: kernels between rows and support vectors, then a
-// contraction. The formulas are libsvm's, as in ONNX Runtime.
+// Imports SVMClassifier and SVMRegressor: kernels between rows and support
+// vectors, then a contraction. The formulas are libsvm's, as in ONNX Runtime.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -118,7 +118,8 @@ class SvmClassifier {
   void Run() {
     if (!c_.ok()) return;
     for (int64_t size : sizes_) {
-      // Each support vector has coefficients.
+      // A class has at most as many support vectors as there are coefficients,
+      // as each vector has coefficients.
       const auto most = static_cast<int64_t>(coefficients_.size()) - vectors_;
       if (size < 0 || size > most) {
         return c_.FailInvalid(
@@ -164,7 +165,8 @@ class SvmClassifier {
   int64_t vectors_ = 0;
 };
 
-// Computes a score per class; for models without support vectors.
+// Classifies with a linear model, without support vectors: computes one score
+// per class.
 void SvmClassifier::RunLinear() {
   Tensor weights =
       Matrix(c_, "coefficients", coefficients_, labels_.size(), x_.dtype());
@@ -173,7 +175,8 @@ void SvmClassifier::RunLinear() {
   Tensor scores = Contract(x_, weights, "nf,kf->nk") + rho_.front();
   Tensor best = ArgMax(scores);
   if (labels_.size() == 2 && prob_a_.empty()) {
-    // The second class wins if any score is large enough.
+    // If there are two labels, the second one wins if the largest score of the
+    // row exceeds the threshold.
     Tensor largest = Reduce(scores, "maximum", {1}, false);
     Tensor second = AllPositive() ? LessEqual(0.5, largest) : Less(0, largest);
     best = Select(second, best.Like(1), best);
@@ -222,7 +225,7 @@ void SvmClassifier::RunPairs() {
   SetResults(best, AddSecondClass(scores, rule, transform_));
 }
 
-// Returns the scores of the pairs, [N, pairs].
+// Returns the scores of the pairs of classes, [N, pairs].
 Tensor SvmClassifier::PairScores() {
   Tensor support =
       Matrix(c_, "support_vectors", ReadFloats(c_, "support_vectors"), vectors_,

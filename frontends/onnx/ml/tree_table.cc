@@ -11,7 +11,7 @@
 namespace ember::onnx {
 namespace {
 
-// The values have the order of TreeEnsemble's enumeration.
+// The values are in the order of the numbers in ONNX's TreeEnsemble operator.
 enum Mode { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember, kLeaf };
 
 constexpr std::string_view kModeNames[] = {
@@ -42,8 +42,8 @@ void SetChildren(Mode mode, const Children& children,
   }
 }
 
-// Replaces branch `node` by a balanced search tree over the sorted members.
-// Further branches of the tree are appended to the table.
+// Replaces branch `node` by a balanced search tree over the sorted members. The
+// further branches of the search tree are appended to the table.
 void AddSearchTree(std::span<const double> members, const Children& children,
                    int64_t node, TreeTable& table) {
   const size_t middle = members.size() / 2;
@@ -245,7 +245,8 @@ TreeTable ReadTreeEnsemble(NodeContext& c) {
   return table;
 }
 
-// --- TreeEnsembleClassifier, TreeEnsembleRegressor ---
+// The functions below read the operators TreeEnsembleClassifier and
+// TreeEnsembleRegressor.
 
 namespace {
 
@@ -296,13 +297,14 @@ std::optional<NodeAttributes> ReadNodeAttributes(NodeContext& c) {
       !CheckCount(c, "nodes_values", a.values.size(), count)) {
     return std::nullopt;
   }
-  // The list may be shorter than the nodes: the others have the default.
+  // The list missing_value_tracks_true may be shorter than the list of nodes.
+  // The other nodes have the default, 0.
   a.missing.resize(count, 0);
   return a;
 }
 
-// Maps the attributes' nodes to nodes of the table. Leaves have negative
-// numbers at first.
+// Maps the node IDs of the attributes to numbers of nodes in the table. Leaves
+// have negative numbers at first.
 std::map<NodeId, int64_t> NumberNodes(NodeContext& c, const NodeAttributes& a,
                                       TreeTable& table) {
   std::map<NodeId, int64_t> numbers;

@@ -84,7 +84,7 @@ Tensor Column(Tensor x, int64_t column) {
 }
 
 struct Classified {
-  Tensor best;    // index of the label, i64 [N]
+  Tensor best;    // Index of the winning label of each row, i64 [N].
   Tensor scores;  // [N, E], transformed
 };
 
@@ -148,8 +148,8 @@ class TreeClassifier {
     return {First(), PostTransform(score, transform_)};
   }
 
-  // Classifies among two classes. If only one of them has votes, these are a
-  // score that decides between both.
+  // Classifies among two classes. If only one of the two classes has votes,
+  // their sum is the score that decides between the classes.
   Classified RunTwo() const;
 
   Tensor First() const {
@@ -168,9 +168,10 @@ class TreeClassifier {
   bool all_positive_ = true;
 };
 
-// The specification leaves some cases open; they follow ONNX Runtime. The
-// second class wins by its own score. If only the first class has votes, these
-// are the score of the second one; boosted trees are exported so.
+// In cases that the specification leaves open, the result is that of ONNX
+// Runtime. The second class wins by its own score. If only the first class has
+// votes, their sum is the score of the second class; boosted trees are exported
+// in this form.
 Classified TreeClassifier::RunTwo() const {
   const bool only_first = voted_.count(1) == 0;
   const bool one_voted = voted_.size() <= 1;

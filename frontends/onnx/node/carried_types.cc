@@ -22,7 +22,7 @@ constexpr CarriedFormat kFormats[] = {
      true},
     {TensorProto::FLOAT8E5M2FNUZ, DType::kU8, 8, 5, 2, 16, 0x7f, 0x80, 0x80,
      true},
-    // The value is only a power of two: 8 bits of exponent, no sign, no
+    // FLOAT8E8M0 holds only a power of two: 8 bits of exponent, no sign, no
     // mantissa.
     {TensorProto::FLOAT8E8M0, DType::kU8, 8, 8, 0, 127, 0xfe, 0xff, 0xff,
      false},
@@ -89,7 +89,8 @@ Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   Tensor code = (exponent - static_cast<double>(lowest)) *
                     static_cast<double>(1 << format.mantissa) +
                 significand;
-  // Infinity is handled separately, because its exponent is above every code.
+  // Infinity is handled separately, because its exponent is larger than that of
+  // every code.
   const int too_large = saturate ? format.largest : format.overflow;
   code = Select(Less(static_cast<double>(format.largest), code),
                 code.Like(too_large), code);
@@ -130,8 +131,8 @@ Tensor EncodePower(Tensor x, bool saturate, std::string_view round_mode) {
         std::string(round_mode) + "'"));
     return x;
   }
-  // Infinity and NaN become NaN. A number that rounds above the largest power
-  // does too, unless conversions saturate.
+  // Infinity and NaN become NaN. A number that rounds to more than the largest
+  // power becomes NaN, too, unless the conversion saturates.
   const double last = saturate ? 0xfe : 0xff;
   Tensor code = Minimum(exponent + Cast(up, DType::kU32), last);
   return Cast(Select(Equal(exponent, 0xff), exponent, code), DType::kU8);

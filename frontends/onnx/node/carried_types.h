@@ -1,6 +1,6 @@
 // Carried types: ONNX element types that have no dtype. They are the types
 // below 8 bits, and the 8-bit floats other than FLOAT8E4M3FN and FLOAT8E5M2.
-// Their values travel in a wider type: 2- and 4-bit integers as i8 or u8 by
+// Their values are stored in a wider type: 2- and 4-bit integers as i8 or u8 by
 // value; fp8, fp4 and e8m0 as u8 by code. A Tensor of such a type is marked
 // with it (Tensor::carried_type). Only operators that know the mark accept it:
 // conversions, quantization, and operators that move elements.
@@ -22,16 +22,18 @@ struct CarriedFormat {
   int32_t onnx_type;  // TensorProto::DataType
   DType storage;
   int bits;
-  // Floats only: bits of exponent and mantissa, the bias, and three codes
-  // without sign bit: of the largest finite value, of NaN, and of numbers that
-  // are too large when conversions do not saturate.
+  // For float formats only: numbers of bits of exponent and mantissa, the bias
+  // of the exponent, and three bit patterns without the sign bit: that of the
+  // largest finite value, that of NaN, and (`overflow`) that of the result of a
+  // non-saturating conversion of a number that is too large.
   int exponent = 0;
   int mantissa = 0;
   int bias = 0;
   int largest = 0;
   int nan = 0;
   int overflow = 0;
-  // True if there is no negative zero, and its code is NaN ("FNUZ").
+  // True if the format has no negative zero and uses its bit pattern for NaN
+  // ("FNUZ").
   bool unsigned_zero = false;
 
   bool is_float() const { return exponent > 0; }
@@ -49,7 +51,8 @@ std::string LogicalTypeName(int32_t onnx_type);
 // operands are ignored.
 Status CheckSameCarriedType(const std::vector<Tensor>& operands);
 
-// Converts the numbers of a marked tensor to `type`.
+// Converts the numbers of a tensor that is marked with a carried type to
+// `type`.
 Tensor DecodeCarried(Tensor x, DType type);
 // Converts numbers to f8e4m3fn or f8e5m2, rounding to nearest even. A number
 // that is too large becomes the largest value if `saturate`, else the result of

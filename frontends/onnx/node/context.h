@@ -33,13 +33,15 @@ class NodeContext : public ops::ImportContext {
  public:
   struct Source {
     const NodeProto* node = nullptr;
-    std::shared_ptr<const void> owner;  // keeps the node's tensors alive
+    // Keeps the node, and the tensors in it, alive.
+    std::shared_ptr<const void> owner;
     ExternalFiles* files = nullptr;
     std::string origin;  // "conv1 (Conv)"
-    int opset = 0;       // version of the node's domain
+    int opset = 0;       // Version of the operator set of the node's domain.
     std::set<std::string>* data_dependent_inputs =
         nullptr;  // see ImportOptions
-    // Imports a subgraph of the node in place, and returns its outputs.
+    // Imports a subgraph of the node into the graph that contains the node, and
+    // returns the outputs of the subgraph.
     std::function<StatusOr<std::vector<Tensor>>(
         const GraphProto& graph, const std::vector<Tensor>& inputs)>
         import_subgraph;
@@ -51,12 +53,13 @@ class NodeContext : public ops::ImportContext {
   int opset() const { return source_.opset; }
   // Label of the node, unique in the model unless nodes share a name.
   const std::string& origin() const { return source_.origin; }
-  // Returns a context of the same node that builds into a region.
+  // Returns a context of this node, without operands, that adds operators to a
+  // region.
   NodeContext Inside(graph::GraphBuilder& region) const {
     return NodeContext(region, source_, {});
   }
 
-  // Operands. Absent ones are Tensor().
+  // These functions return operands. An absent operand is Tensor().
   int input_count() const { return static_cast<int>(inputs_.size()); }
   Tensor Input(int index) const;
   const std::vector<Tensor>& inputs() const { return inputs_; }
@@ -67,8 +70,8 @@ class NodeContext : public ops::ImportContext {
   void SetOutput(int index, Tensor value);
   const std::vector<Tensor>& outputs() const { return outputs_; }
 
-  // Attributes. It is an error if an attribute has another type than is asked
-  // for.
+  // These functions return attributes. An attribute of another type than the
+  // function returns is an error.
   bool HasAttribute(std::string_view name) const {
     return FindAttribute(name) != nullptr;
   }
@@ -79,15 +82,16 @@ class NodeContext : public ops::ImportContext {
   std::vector<int64_t> Integers(std::string_view name,
                                 std::vector<int64_t> otherwise);
   std::optional<std::vector<double>> Floats(std::string_view name);
-  // Returns the tensor as a constant of the graph; absent if the attribute is.
+  // Returns the tensor in an attribute as a constant of the graph; absent if
+  // the node has no such attribute.
   Tensor TensorAttribute(std::string_view name);
   std::optional<std::vector<std::string>> Strings(std::string_view name);
   std::optional<DType> TypeAttribute(std::string_view name);
   const AttributeProto* FindAttribute(std::string_view name) const;
   // Returns the subgraph of an attribute; null after an error.
   const GraphProto* Subgraph(std::string_view name);
-  // Imports the subgraph of an attribute at the place of this node, and returns
-  // its outputs. Empty after an error.
+  // Imports the subgraph of an attribute in the graph that contains this node,
+  // and returns its outputs. Empty after an error.
   std::vector<Tensor> ImportSubgraph(std::string_view attribute,
                                      const std::vector<Tensor>& inputs);
 
@@ -99,7 +103,8 @@ class NodeContext : public ops::ImportContext {
   // known when compiling, else symbols that are read when the program runs.
   std::optional<Shape> Sizes(int input, std::string_view what);
   using ImportContext::Sizes;  // for any tensor
-  // Reads integers of either sign in the same way.
+  // Reads integers of either sign: their contents if they are known when
+  // compiling, else symbols that are read when the program runs.
   std::optional<Shape> SignedSizesOf(Tensor values, std::string_view what);
   // True if the contents of an operand are known when compiling.
   bool IsKnown(int input) const;
@@ -129,7 +134,8 @@ class NodeContext : public ops::ImportContext {
     return Wrap(builder().Integers(values));
   }
   Tensor FromBytes(const TensorBytes& bytes);
-  // Return constants of strings, as handles: a scalar, and a vector.
+  // These functions return strings as constants of handles: a scalar, and a
+  // vector.
   Tensor StringScalar(std::string_view text);
   Tensor StringVector(const std::vector<std::string>& texts);
 
@@ -143,7 +149,8 @@ class NodeContext : public ops::ImportContext {
   std::vector<Tensor> outputs_;
 };
 
-// Returns a tensor of a file as a constant of the graph; strings as handles.
+// Returns a tensor that was read from a file as a constant of the graph.
+// Strings become handles.
 Tensor ConstantOf(graph::GraphBuilder& builder, const TensorBytes& bytes);
 
 // Adds the graph inputs from which a value is computed.

@@ -23,7 +23,7 @@ Tensor DimsRow(GraphBuilder& builder, const Shape& shape, int rank) {
   return Reshape({&builder, builder.ShapeValue(row)}, {Dim(1), Dim(rank)});
 }
 
-// Adds columns of -1 up to the rank.
+// Appends columns of -1 to the table of dims until it has `rank` columns.
 Tensor WidenDims(Tensor dims, int rank) {
   const auto found = dims.dim(1).AsConstant();
   if (!found || *found >= rank) return dims;
@@ -33,7 +33,7 @@ Tensor WidenDims(Tensor dims, int rank) {
   return Concat({dims, columns}, 1);
 }
 
-// Number of values of each element, i64[n].
+// Returns the number of values in each element of a sequence, i64[n].
 Tensor ElementCounts(const SequenceValue& value) {
   return Reduce(
       Maximum(Select(Less(value.dims, 0), value.dims.Like(1), value.dims), 0),
@@ -48,8 +48,8 @@ Tensor OffsetOf(const SequenceValue& value, Tensor position) {
                 {0}, false);
 }
 
-// Converts a position to one that counts from 0; negative ones count from the
-// end.
+// Converts a position in a sequence, which counts from the end if negative, to
+// a position from 0 on.
 Tensor FromStart(Tensor position, Tensor length) {
   const Tensor wide = Cast(Reshape(position, {}), DType::kI64);
   return Select(Less(wide, 0), wide + length, wide);
@@ -69,7 +69,8 @@ std::optional<int64_t> KnownPosition(NodeContext& c, Tensor position) {
   return contents->front().AsConstant();
 }
 
-// Returns the position in a known list, or fails.
+// Returns a position as an index from 0 on in a list of `count` elements; fails
+// if it is out of range.
 std::optional<size_t> PositionIn(NodeContext& c, int64_t position, size_t count,
                                  bool may_be_end) {
   const auto length = static_cast<int64_t>(count);
@@ -94,7 +95,8 @@ Tensor WithPair(const SequenceValue& like, GraphBuilder& builder, Tensor data,
   return MakeSequence(builder, std::move(value));
 }
 
-// Replaces [begin, begin + size) of dim 0 by `middle`.
+// Returns x with the slices [begin, begin + size) of dim 0 replaced by
+// `middle`.
 Tensor Spliced(Tensor x, const Dim& begin, const Dim& size, Tensor middle) {
   std::vector<Tensor> pieces = {SliceAxis(x, 0, Dim(0), begin)};
   if (middle) pieces.push_back(middle);
@@ -245,7 +247,8 @@ Tensor SequenceErase(NodeContext& c, Tensor sequence, Tensor position) {
   const SequenceValue& value = ValueOf(pair);
   const Tensor start = FromStart(position, SequenceLength(pair));
   const Tensor count =
-      Gather(ElementCounts(value), start, 0);  // also checks the position
+      // This gather also checks that the position is in range.
+      Gather(ElementCounts(value), start, 0);
   const auto place = ReadSize(c, start, "position");
   const auto offset = ReadSize(c, OffsetOf(value, start), "position");
   const auto size = ReadSize(c, count, "size of an element");

@@ -42,7 +42,7 @@ enum class SequenceKind : uint8_t {
   kOptionalTensor,
   kOptionalSequence,
   kMap,
-  kMaps,  // a sequence of maps
+  kMaps,  // The value is a sequence of maps.
 };
 
 }  // namespace ember::onnx
@@ -53,12 +53,16 @@ struct SequenceValue {
   onnx::SequenceKind kind = onnx::SequenceKind::kSequence;
   DType dtype = DType::kF32;
   int32_t carried_type = 0;
-  // Rank of the longest shape; -1 for an empty sequence of unknown rank.
+  // Largest rank of the elements; -1 for an empty sequence of unknown rank.
   int rank = -1;
   // Set if the elements are known one by one; then data and dims may be absent.
   std::optional<std::vector<Tensor>> elements;
-  Tensor data, dims;  // For a map these are its values and keys.
-  Tensor flag;        // bool[]; only for an optional sequence
+  // The two tensors of the sequence. For a map they hold the values and the
+  // keys.
+  Tensor data, dims;
+  // True if the optional sequence is present, bool[]. Set only for an optional
+  // sequence.
+  Tensor flag;
 };
 
 }  // namespace ember::ops
@@ -68,7 +72,7 @@ namespace ember::onnx {
 using ops::SequenceValue;
 
 Tensor MakeSequence(graph::GraphBuilder& builder, SequenceValue value);
-// `kind` must be kMap or kMaps.
+// Makes a map, or a sequence of maps. `kind` must be kMap or kMaps.
 Tensor MakeMap(graph::GraphBuilder& builder, SequenceKind kind, Tensor values,
                Tensor keys);
 bool IsMap(const Tensor& tensor);
@@ -77,13 +81,13 @@ Tensor SequenceOf(graph::GraphBuilder& builder, std::vector<Tensor> elements);
 Tensor EmptySequence(graph::GraphBuilder& builder, DType dtype,
                      int32_t carried_type, int rank);
 
-// Returns the same sequence with data and dims. The rank of its dims is `rank`,
-// or its own rank if that is larger.
+// Returns the sequence in the form of two tensors, data and dims. The rank of
+// its dims is `rank`, or its own rank if that is larger.
 Tensor AsPair(Tensor sequence, int rank);
 
 Tensor SequenceLength(Tensor sequence);  // i64[]
 // Returns an element of a sequence. position: an i64 scalar, which must be in
-// range. Negative ones count from the end.
+// range. Negative positions count from the end.
 Tensor SequenceAt(NodeContext& c, Tensor sequence, Tensor position);
 // Returns the sequence with an element inserted. Without a position, the
 // element is appended.

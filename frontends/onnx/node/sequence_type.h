@@ -12,13 +12,16 @@ struct SequenceType {
   SequenceKind kind = SequenceKind::kSequence;
   DType dtype = DType::kF32;
   int32_t carried_type = 0;
-  int rank = -1;  // rank of the elements; -1: not declared; 0 for a map
-  int32_t key_carried_type = 0;  // keys of a map: STRING, or 0 for i64
+  // Rank of the elements; -1 if the model does not declare it; 0 for a map.
+  int rank = -1;
+  // Type of the keys of a map: STRING, or 0 for i64.
+  int32_t key_carried_type = 0;
 };
 
-// `inside_optional`: true if the type is the element of an optional. Errors:
-// sequences of maps, maps whose values are not tensors, sequences of sequences,
-// optionals of optionals, unknown element types.
+// Reads the type of a sequence, optional or map. `inside_optional`: true if the
+// type is the element type of an optional. Errors: sequences of maps, maps
+// whose values are not tensors, sequences of sequences, optionals of optionals,
+// unknown element types.
 StatusOr<SequenceType> ReadSequenceType(const TypeProto& type,
                                         bool inside_optional = false);
 

@@ -17,7 +17,8 @@ Status Invalid(const SparseTensorProto& sparse, const std::string& message) {
                               "': " + message);
 }
 
-// Number of elements of the dense tensor; an error if it is too large.
+// Returns the number of elements of the dense tensor; an error if it is too
+// large.
 StatusOr<int64_t> ElementsOf(const SparseTensorProto& sparse,
                              int64_t element_bytes) {
   int64_t elements = 1;
@@ -30,7 +31,8 @@ StatusOr<int64_t> ElementsOf(const SparseTensorProto& sparse,
   return elements;
 }
 
-// Returns the flat positions of the values. The file has them so, or as tuples.
+// Returns the flat positions of the values. The file holds them as flat
+// positions or as index tuples.
 StatusOr<std::vector<int64_t>> PositionsOf(const SparseTensorProto& sparse,
                                            int64_t count, int64_t elements) {
   EMBER_ASSIGN_OR_RETURN(const TensorBytes indices,

@@ -82,7 +82,7 @@ Status WrongSize(const TensorProto& proto, int64_t expected, int64_t found,
                               " for its dims, found " + std::to_string(found));
 }
 
-// Gives the tensor memory of its own that holds `bytes`.
+// Makes the tensor own `bytes`.
 void Own(TensorBytes& tensor, std::vector<uint8_t> bytes) {
   auto owner = std::make_shared<std::vector<uint8_t>>(std::move(bytes));
   tensor.bytes = *owner;
@@ -103,7 +103,8 @@ std::vector<uint8_t> Unpack(std::span<const uint8_t> packed, int64_t count,
   return elements;
 }
 
-// Number of bytes in the file.
+// Returns the number of bytes that the elements have in the file; nullopt if it
+// overflows.
 std::optional<int64_t> PackedSize(const TypeRow& row, int64_t count) {
   if (row.carried_bits == 0)
     return CheckedMultiply(count, DTypeByteSize(row.dtype));

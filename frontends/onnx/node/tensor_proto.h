@@ -30,7 +30,8 @@ namespace ember::onnx {
 struct TensorBytes {
   std::string name;
   DType dtype = DType::kF32;
-  int32_t carried_type = 0;  // the ONNX type, if it has no dtype of its own
+  // The ONNX element type, if it has no dtype of its own; else 0.
+  int32_t carried_type = 0;
   std::vector<int64_t> dims;
   std::shared_ptr<const void> owner;  // keeps `bytes` alive
   std::span<const uint8_t> bytes;
@@ -43,8 +44,8 @@ struct TensorBytes {
 // Converts TensorProto::DataType to a dtype. Unimplemented for types without a
 // dtype.
 StatusOr<DType> DTypeFromOnnx(int32_t data_type);
-// Like DTypeFromOnnx, but for carried types it returns the dtype that holds
-// them.
+// Like DTypeFromOnnx, but for carried types it returns the dtype in which their
+// values are stored.
 StatusOr<DType> StorageFromOnnx(int32_t data_type);
 bool IsCarriedType(int32_t data_type);
 int32_t DTypeToOnnx(DType dtype);
@@ -52,13 +53,14 @@ int32_t DTypeToOnnx(DType dtype);
 // enumeration.
 std::string OnnxTypeName(int32_t data_type);
 
-// `owner` keeps the proto alive, so that raw data need not be copied; if null,
-// it is copied. `files` may be null; then external data is refused.
+// Converts a proto. `owner` keeps the proto alive, so that its raw data need
+// not be copied; if `owner` is null, the data is copied. `files` may be null;
+// then external data is refused.
 StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto,
                                    std::shared_ptr<const void> owner,
                                    ExternalFiles* files);
 
-// Read a serialized TensorProto, such as test_data_set_0/input_0.pb.
+// Reads a serialized TensorProto, such as test_data_set_0/input_0.pb.
 StatusOr<TensorBytes> ReadTensorFile(const std::string& path);
 StatusOr<TensorBytes> ParseTensor(std::span<const uint8_t> serialized);
 // Serializes a tensor in raw_data form.

@@ -1,4 +1,4 @@
-// Activation functions and the softmax family.
+// Imports activation functions and the softmax family.
 #include <string>
 #include <vector>
 
@@ -21,7 +21,7 @@ void ImportPRelu(NodeContext& c) {
   Tensor x = c.Input(0);
   Tensor slope = c.Input(1);
   // Exporters of opset 6, and some later ones, write one slope per channel as
-  // [C].
+  // [C] instead of [C, 1, 1], so the slopes are moved to dim 1.
   if (slope.rank() == 1 && x.rank() > 2 && slope.dim(0) != Dim(1) &&
       (c.opset() < 7 || slope.dim(0) != x.dim(-1))) {
     slope = AlongAxis(slope, 1, x.rank());
@@ -42,7 +42,7 @@ void ImportCelu(NodeContext& c) {
 
 void ImportSelu(NodeContext& c) {
   Tensor x = c.Input(0);
-  // The defaults of opset 1 are rounded ones.
+  // Before opset 6 the default values of alpha and gamma are rounded numbers.
   const double alpha =
       c.Float("alpha", c.opset() < 6 ? 1.6732 : 1.67326319217681884765625);
   const double gamma =

@@ -1,4 +1,4 @@
-// Attention and its companions: rotary positions and writes to a cache.
+// Imports Attention and its companions: rotary positions and writes to a cache.
 #include "frontends/onnx/operators/attention.h"
 
 #include <cmath>
@@ -18,8 +18,8 @@ namespace {
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 struct Operands {
-  Tensor q, k, v;  // [batch, heads, sequence, size]
-  Dim past{0};     // length of the past
+  Tensor q, k, v;  // Query, keys and values, [batch, heads, sequence, size].
+  Dim past{0};     // Number of past keys before the first query.
   bool heads_merged = false;
 };
 
@@ -55,7 +55,7 @@ std::optional<Operands> ReadOperands(NodeContext& c) {
   return o;
 }
 
-// Repeats the heads of keys or values for grouped queries, where each of them
+// Repeats the heads of keys or values for grouped queries, where each key head
 // serves several query heads.
 Tensor RepeatHeads(Tensor x, const Dim& heads) {
   if (x.dim(1) == heads) return x;
@@ -90,12 +90,13 @@ Tensor LengthenedMask(Tensor mask, const Dim& length) {
              mask.Like(kMinusInfinity));
 }
 
-// The masks that hide keys from queries. Each is absent if there is none.
+// The masks that hide keys from queries. A mask that does not apply is an
+// absent tensor.
 struct Masks {
   Tensor bias;  // added to the scores: the mask, padding of the keys
   // The causal mask as a comparison of indices, if no operand gives the length
-  // of the past. It is kept apart from the bias, so that a schedule sees which
-  // keys no query of a tile needs. Every query sees the first key.
+  // of the past. It is kept apart from the bias, so that a schedule can skip
+  // keys that no query of a tile needs. Every query sees the first key.
   Tensor seen;
 };
 
@@ -151,7 +152,7 @@ Tensor Probabilities(NodeContext& c, Tensor scores, const Masks& masks) {
 }
 
 // Returns the square root of the scale, f64[]. The specification multiplies
-// both operands by it.
+// query and key by this root.
 Tensor ScaleOfOperands(NodeContext& c, const Dim& size) {
   if (c.HasAttribute("scale") || size.is_constant()) {
     const double natural =
@@ -239,7 +240,7 @@ void ImportTensorScatter(NodeContext& c) {
     return c.FailInvalid(
         "attribute 'mode': expected linear or circular, found '" + mode + "'");
   }
-  // Distance of each cache position from the first written one.
+  // Distance of each cache position from the first position that is written.
   Tensor distance = AlongAxis(
       IotaVector(c.builder(), cache.dim(axis), DType::kI64), axis, rank);
   if (c.Input(2)) {

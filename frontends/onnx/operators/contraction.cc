@@ -24,8 +24,9 @@ void ImportGemm(NodeContext& c) {
   Tensor y = Contract(c.Input(0), c.Input(1), spec);
   const double alpha = c.Float("alpha", 1.0);
   const double beta = c.Float("beta", 1.0);
-  // Integers are scaled in f32. A factor of 1 needs no scaling, and a fraction
-  // makes no sense for integers.
+  // Gemm multiplies integers by alpha and beta in f32. That is exact enough: a
+  // factor of 1 needs no product, and a fractional factor makes no sense for
+  // integers.
   const DType wide = IsFloat(type) ? ComputeType(type) : DType::kF32;
   if (alpha != 1.0) y = Cast(Cast(y, wide) * alpha, type);
   if (Tensor bias = c.Input(2); bias && beta != 0.0)
@@ -33,8 +34,8 @@ void ImportGemm(NodeContext& c) {
   c.SetOutput(0, y);
 }
 
-// Lays a vector of parameters along the rows of a matrix. (Broadcasting alone
-// would lay it along the columns.)
+// Reshapes a vector with one parameter per row of a matrix to [rows, 1].
+// (Broadcasting alone would align the vector with the columns.)
 Tensor PerRow(Tensor parameter) {
   const bool is_vector =
       parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);

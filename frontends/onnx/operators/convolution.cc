@@ -1,4 +1,4 @@
-// Convolutions. ONNX is channels-first and the graph's convolutions are
+// Imports convolutions. ONNX is channels-first and the graph's convolutions are
 // channels-last, so operands and results are transposed. A compiler pass
 // cancels adjacent transposes.
 #include "frontends/onnx/operators/convolution.h"
@@ -29,9 +29,10 @@ Tensor WeightsToWindowFirst(Tensor w, bool swap) {
 }
 
 // Returns the extents of the window, which are those of the weights. They must
-// equal the attribute, if it is given; the program checks this for open dims.
-// Other open extents are returned as 1. They matter only for padding that is
-// computed from the window (SAME, output_shape), which is then refused.
+// equal the attribute kernel_shape, if it is given; the program checks open
+// extents. Without the attribute, an open extent is returned as 1. The extents
+// matter only for padding that is computed from the window (SAME,
+// output_shape), which is then refused.
 std::optional<std::vector<int64_t>> KernelOf(NodeContext& c, Tensor& w) {
   std::vector<int64_t> kernel;
   const std::optional<std::vector<int64_t>> stated = c.Integers("kernel_shape");
@@ -87,8 +88,9 @@ void ImportConv(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, y);
 }
 
-// Chooses the padding that gives these output extents. Where they are larger
-// than any padding allows, the result is extended at its end.
+// Chooses the padding with which the result has the extents of the attribute
+// output_shape. If an extent is larger than a padding of 0 gives, the result is
+// extended at its end.
 void PadForOutputShape(const Shape& spatial,
                        const std::vector<int64_t>& outputs, bool upper,
                        std::vector<int64_t>& extension, Window& window) {
@@ -138,8 +140,8 @@ bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
   }
   if (!outputs && (upper || auto_pad == "SAME_LOWER")) {
     for (int i = 0; i < window.rank(); ++i) {
-      // The output extent is input * stride, so the padding is the part of the
-      // window that exceeds its stride.
+      // For SAME padding the output extent is input * stride, so the padding is
+      // the part of the window that exceeds its stride.
       const int64_t total = window.Reach(i) + extension[i] - window.strides[i];
       if (total < 0) extension[i] -= total;
       const int64_t padding = std::max<int64_t>(total, 0);
@@ -198,7 +200,8 @@ void ImportConvTransposeWithDynamicPads(NodeContext& c) {
   ConvolveTransposed(c, c.Input(3), true);
 }
 
-// Lays a zero point per output channel along the first dim of the weights.
+// Reshapes a vector with one zero point per output channel so that it
+// broadcasts along the first dim of the weights.
 Tensor AlongOutputs(Tensor parameter, Tensor w) {
   const bool per_channel =
       parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);
@@ -214,8 +217,8 @@ void ImportConvInteger(NodeContext& c) {
 // Imports QLinearConv: y = quantize(conv(x - x0, w - w0) * (x_scale * w_scale /
 // y_scale)) + y0.
 void ImportQLinearConv(NodeContext& c) {
-  // Only the operator of com.microsoft has this attribute; it does not affect
-  // the weights.
+  // Only com.microsoft's QLinearConv has the attribute channels_last. It does
+  // not affect the layout of the weights.
   const bool channels_last = c.Integer("channels_last", 0) != 0;
   Tensor x = Centered(c.Input(0), c.Input(2));
   if (channels_last && c.CheckRank(0, 3)) x = ToChannelsFirst(x);

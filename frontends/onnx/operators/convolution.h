@@ -1,4 +1,4 @@
-// Parts of convolution that other operators use.
+// Functions of convolutions that other operators use.
 #ifndef EMBER_FRONTENDS_ONNX_OPERATORS_CONVOLUTION_H_
 #define EMBER_FRONTENDS_ONNX_OPERATORS_CONVOLUTION_H_
 

@@ -1,4 +1,5 @@
-// DeformConv: a convolution that reads its window elements at computed offsets.
+// Imports DeformConv: a convolution that reads its window elements at computed
+// offsets.
 #include "frontends/ops/deform_conv.h"
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Det: Gaussian elimination with row pivots, one step per row, over the whole
-// batch.
+// Imports Det by Gaussian elimination with row pivots, one step per row, over
+// the whole batch.
 #include <string>
 #include <vector>
 
@@ -14,12 +14,13 @@ namespace {
 constexpr int64_t kMaxRows = 256;
 
 struct Elimination {
-  Tensor determinant;  // [batch]: product of the pivots so far
+  Tensor determinant;  // Product of the pivots so far, [batch].
   Tensor rest;         // [batch, n, n]
 };
 
-// Takes out the row with the largest first element, and subtracts it from the
-// others so that their first elements become 0.
+// Removes the row with the largest first element (the pivot) from the matrix,
+// and subtracts multiples of it from the other rows so that their first
+// elements become 0.
 Elimination EliminateRow(Elimination state, int64_t n) {
   Tensor a = state.rest;
   const Dim& batch = a.dim(0);
@@ -37,12 +38,13 @@ Elimination EliminateRow(Elimination state, int64_t n) {
       Select(Equal(Reshape(pivot_row, {batch}), 0), flat_pivot, -flat_pivot);
   state.determinant = state.determinant * signed_pivot;
   if (n == 1) return state;
-  // Row 0 moves to where the pivot was.
+  // Row 0 moves to the former position of the pivot row.
   Tensor number = AlongAxis(IotaVector(a.builder(), Dim(n), DType::kI64), 1, 3);
   Tensor swapped = Select(Equal(number, Unsqueeze(pivot_row, {1})),
                           SliceAxis(a, 1, Dim(0), Dim(1)), a);
   Tensor below = SliceAxis(swapped, 1, Dim(1), Dim(n - 1));
-  // If the column is all zeros, the determinant is 0 already.
+  // If all elements of the column are 0, the determinant has become 0 already,
+  // so any divisor will do.
   Tensor divisor = Select(Equal(pivot, 0), pivot.Like(1), pivot);
   Tensor factor = SliceAxis(below, 2, Dim(0), Dim(1)) / divisor;
   state.rest = SliceAxis(below, 2, Dim(1), Dim(n - 1)) -
@@ -54,7 +56,8 @@ void ImportDet(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const DType result_type = c.Input(0).dtype();
   Tensor x = Cast(c.Input(0), ComputeType(result_type));
-  // Perhaps only one of the two extents is known.
+  // The matrix is square. If only one of its two extents is known, that extent
+  // is used.
   const Dim n = x.dim(-1).is_constant() ? x.dim(-1) : x.dim(-2);
   x = WithDim(WithDim(x, -1, n), -2, n);
   if (n != x.dim(-2)) {

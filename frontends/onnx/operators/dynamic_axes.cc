@@ -28,7 +28,8 @@ std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank) {
   Tensor axes = Cast(c.Input(input), DType::kI64);
   if (axes.rank() == 0) axes = Reshape(axes, {Dim(1)});
   if (!axes.dim(0).is_constant()) {
-    // Fails with an error that names the inputs that would have to be known.
+    // This call fails with an error that names the graph inputs that would have
+    // to be known.
     c.ConstantIntegers(input, "axes");
     return std::nullopt;
   }
@@ -70,8 +71,8 @@ AxisOrder AxesLast(Tensor axes, int rank) {
   AxisOrder order;
   order.place =
       Select(Equal(mask, 1), axes_before + others, dims - axes_before);
-  // The indices are in range even for bad axes, so that it is the check of the
-  // axes that fails.
+  // The indices are clamped to the range even for invalid axes, so that the
+  // check of the axes fails and not the gather.
   order.source =
       Minimum(Reduce(Matches(order.place, dims) * Unsqueeze(dims, {1}), "sum",
                      {0}, /*keep=*/false),

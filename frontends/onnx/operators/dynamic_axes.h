@@ -1,6 +1,6 @@
-// Axes whose values only the data gives, while their number is known. The
-// operand's dims are permuted by index arithmetic on these values, so that the
-// axes become known dims.
+// Handles axes that are known only at run time, while their number is known
+// when compiling. The operand's dims are permuted by index arithmetic on these
+// values, so that the axes become known dims.
 //
 //   const auto axes = ReadDynamicAxes(c, 1, x.rank());
 //   const AxisOrder order = AxesLast(*axes, x.rank());
@@ -27,11 +27,12 @@ std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank);
 Tensor AxisMask(Tensor axes, int rank);
 
 struct AxisOrder {
-  Tensor source;  // [rank]: the dim that comes to this place
-  Tensor place;   // [rank]: the place to which this dim comes
+  // [rank]: for each new position, the dim of x that moves there.
+  Tensor source;
+  Tensor place;  // [rank]: for each dim of x, the position to which it moves.
 };
-// Orders the dims that are no axes first, then the axes; each in their own
-// order.
+// Returns the permutation that puts the dims that are no axes first, in
+// ascending order, and then the axes in their given order.
 AxisOrder AxesLast(Tensor axes, int rank);
 
 // Transposes x: dim i of the result is dim permutation[i] of x. `shape` is the
@@ -39,8 +40,9 @@ AxisOrder AxesLast(Tensor axes, int rank);
 Tensor PermuteByData(NodeContext& c, Tensor x, Tensor permutation,
                      const std::optional<Shape>& shape = std::nullopt);
 
-// Returns a value per dim, [rank]: that of values[count] for an axis, that of
-// `otherwise` [rank] for other dims.
+// Returns one value per dim, [rank]. A dim that is one of the axes gets the
+// element of `values` [count] that belongs to the axis; any other dim gets its
+// element of `otherwise` [rank].
 Tensor SpreadOverDims(Tensor axes, Tensor values, Tensor otherwise, int rank);
 
 }  // namespace ember::onnx

@@ -1,5 +1,5 @@
-// Arithmetic, comparison, logic and conversion: elementwise operators with
-// broadcasting.
+// Imports arithmetic, comparison, logic and conversion: elementwise operators
+// with broadcasting.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -19,8 +19,9 @@ void ImportUnary(NodeContext& c) {
   c.SetOutput(0, Unary(opcode, c.Input(0)));
 }
 
-// Returns both operands in shapes that broadcast. Before opset 7, b's dims line
-// up with a's from `axis` on.
+// Returns both operands in shapes that broadcast. Before opset 7, the dims of
+// the second operand correspond to those of the first from the attribute `axis`
+// on.
 std::pair<Tensor, Tensor> BinaryOperands(NodeContext& c) {
   Tensor a = c.Input(0);
   Tensor b = c.Input(1);
@@ -70,8 +71,8 @@ void ImportMod(NodeContext& c) {
                         c.Input(0), c.Input(1)));
 }
 
-// Returns x to a small constant power as products; absent if the exponent is
-// not such a constant.
+// Returns base ^ exponent as products of the base if the exponent is a small
+// constant; absent if the exponent is not such a constant.
 Tensor SmallPower(NodeContext& c, Tensor base, Tensor exponent) {
   if (!base.is_float() || !c.ok()) return Tensor();
   for (const Dim& dim : exponent.shape()) {
@@ -92,8 +93,8 @@ void ImportPow(NodeContext& c) {
   if (Tensor product = SmallPower(c, base, exponent))
     return c.SetOutput(0, product);
   const DType result = base.dtype();
-  // The result has the base's type. An integer base with a fractional exponent
-  // is computed in f64.
+  // The result of Pow has the base's type. An integer base with a fractional
+  // exponent is computed in f64.
   const DType type =
       !base.is_float() && exponent.is_float() ? DType::kF64 : result;
   c.SetOutput(0, Cast(Power(Cast(base, type), Cast(exponent, type)), result));
@@ -180,8 +181,8 @@ Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
   } else if (x.carried_type() != 0) {
     numbers = DecodeCarried(x, DType::kF32);
   }
-  // Conversions to integers of 2 and 4 bits wrap, also those of floats, as in
-  // the specification's test cases.
+  // Conversions to integers of 2 and 4 bits wrap, even from floats, as in the
+  // specification's test cases.
   const bool saturate = format.is_float() && Saturates(c);
   return EncodeCarried(numbers, format, saturate, c.String("round_mode", "up"));
 }
@@ -222,7 +223,7 @@ void CastTo(NodeContext& c, int32_t onnx_type) {
   const StatusOr<DType> type = DTypeFromOnnx(onnx_type);
   if (!type.ok()) return c.Fail(type.status().WithContext("attribute 'to'"));
   Tensor x = c.Input(0);
-  // 8-bit floats are rounded from f32.
+  // A cast to an 8-bit float goes through f32, which is then rounded.
   const DType numbers = IsFloat8(*type) ? DType::kF32 : *type;
   if (x.carried_type() == TensorProto::STRING) {
     x = ParseNumbers(x, numbers);
@@ -237,7 +238,7 @@ void ImportCast(NodeContext& c) {
   if (!c.HasAttribute("to")) return c.FailInvalid("attribute 'to' is missing");
   if (c.opset() >= 6)
     return CastTo(c, static_cast<int32_t>(c.Integer("to", 0)));
-  // In this opset the type is given by its name.
+  // In opset 1 the attribute `to` is the name of the type.
   const std::string name = c.String("to", "");
   TensorProto::DataType type;
   if (!TensorProto::DataType_Parse(name, &type))
@@ -281,7 +282,7 @@ void ImportBitCast(NodeContext& c) {
     return bits.dtype() == dtype ? bits
                                  : Apply("bitcast", {bits}, {{"dtype", dtype}});
   };
-  // A bool is a byte of 0 or 1.
+  // BitCast reads a bool as a byte of 0 or 1.
   if (x.dtype() == DType::kBool) x = Cast(x, DType::kU8);
   if (type == DType::kBool)
     return c.SetOutput(0, Cast(as(x, DType::kU8), DType::kBool));

@@ -1,6 +1,6 @@
-// FlexAttention (ai.onnx.preview): attention whose scores and probabilities
-// pass through subgraphs of the node. The subgraphs compute on whole tensors,
-// so their nodes are imported into the graph like any others.
+// Imports FlexAttention (ai.onnx.preview): attention whose scores and
+// probabilities pass through subgraphs of the node. The subgraphs compute on
+// whole tensors, so their nodes are imported into the graph like any others.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -60,7 +60,7 @@ void ImportFlexAttention(NodeContext& c) {
       c.HasAttribute("scale")
           ? c.Float("scale", 1)
           : 1 / std::sqrt(static_cast<double>(size.constant()));
-  // The specification multiplies both operands by the square root of the scale.
+  // The specification multiplies query and key by the square root of the scale.
   const double root = std::sqrt(std::abs(scale));
   Tensor scores = Contract(GroupHeads(q * (scale < 0 ? -root : root), heads),
                            k * root, "bhgqd,bhkd->bhgqk");

@@ -1,4 +1,4 @@
-// Gather, scatter and operators made of them.
+// Imports gathers, scatters, and operators that consist of them.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -20,7 +20,8 @@ void ImportGather(NodeContext& c) {
   if (!c.ok()) return;
   Tensor indices = NormalizeIndices(c.Input(1), x.dim(axis));
   if (indices.rank() == 0 && c.ok()) {
-    // One known element is a slice, which needs no lookup.
+    // A gather with one index that is known when compiling is a slice, which
+    // needs no lookup at run time.
     const std::optional<Shape> known =
         c.builder().IntegerContents(indices.value());
     if (known && known->size() == 1) {
@@ -117,10 +118,10 @@ void ImportScatterNd(NodeContext& c) {
       0, Apply("scatter_nd", {x, indices, c.Input(2)}, {{"update", *update}}));
 }
 
-// Imports OneHot. The operand `values` is [off, on]; positions outside [-depth,
-// depth) give all off.
+// Imports OneHot. The operand `values` is [off, on]; an index outside [-depth,
+// depth) gives `off` for all positions.
 void ImportOneHot(NodeContext& c) {
-  // The depth may have any numeric type.
+  // The operand `depth` may have any numeric type, so it is read as i64.
   const std::optional<Shape> depth =
       c.Sizes(Cast(c.Input(1), DType::kI64), "depth (input 1)");
   if (!depth) return;

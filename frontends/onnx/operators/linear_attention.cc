@@ -1,13 +1,13 @@
-// LinearAttention: attention with a state of fixed size instead of a cache of
-// keys and values,
+// Imports LinearAttention: attention with a state of fixed size instead of a
+// cache of keys and values,
 //
 //   S_t = exp(g_t) S_{t-1} + k_t u_tᵀ        o_t = scale · S_tᵀ q_t
 //
 // with u_t = v_t, or for the delta rules u_t = β_t (v_t - (exp(g_t) S_{t-1})ᵀ
 // k_t). A chunk of steps is computed at once (Yang et al. 2024, "Parallelizing
 // linear transformers with the delta rule"): with G the running sum of g and
-// A[t, s] = Σ_d k_td k_sd exp(G_td - G_sd), the u of a chunk solve
-// (1 + β A below the diagonal) U = β (V - (K exp(G)) S).
+// A[t, s] = Σ_d k_td k_sd exp(G_td - G_sd), the u of a chunk solve (1 + β A
+// below the diagonal) U = β (V - (K exp(G)) S).
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -22,23 +22,28 @@
 namespace ember::onnx {
 namespace {
 
-// Heads b, h (of keys), g (queries per key head); steps t, s; sizes d (keys)
-// and e (values).
+// The operands of some steps. In the shapes, b is the batch, h the key head, g
+// the query head among those of a key head, t and s are steps, d is an element
+// of a key and e an element of a value.
 struct Steps {
-  Tensor q;      // [b, h, g, t, d]
-  Tensor k;      // [b, h, t, d]
-  Tensor v;      // [b, h, t, e]
-  Tensor decay;  // g, [b, h, t, d or 1]; absent: none
-  Tensor beta;   // [b, h or 1, t, 1]; absent: no delta rule
+  Tensor q;  // The queries, [b, h, g, t, d].
+  Tensor k;  // The keys, [b, h, t, d].
+  Tensor v;  // The values, [b, h, t, e].
+  // Logarithm of the decay (g_t in the formulas above), [b, h, t, d or 1];
+  // absent if there is no decay.
+  Tensor decay;
+  // β in the formulas above, [b, h or 1, t, 1]; absent if the update is no
+  // delta rule.
+  Tensor beta;
   double scale = 1;
 };
 
 struct ChunkResult {
-  Tensor output;  // [b, h, g, t, e]
-  Tensor state;   // [b, h, d, e]
+  Tensor output;  // The results of the steps, [b, h, g, t, e].
+  Tensor state;   // The state after the steps, [b, h, d, e].
 };
 
-// Row and column numbers of a square matrix's elements.
+// The row number and the column number of each element of a square matrix.
 struct Square {
   Tensor row, column;
 };
@@ -52,7 +57,8 @@ Square MakeSquare(graph::GraphBuilder& builder, const Dim& size) {
 // diagonal. It doubles the size of inverted diagonal blocks step by step: [[A,
 // 0], [C, D]]⁻¹ = [[A⁻¹, 0], [-D⁻¹ C A⁻¹, D⁻¹]].
 Tensor InverseOfUnitLower(Tensor below, const Dim& size) {
-  // A matrix with more than 2^20 rows would fill terabytes.
+  // For a symbolic size the loop is built for 2^20 rows, as a larger matrix
+  // would fill terabytes.
   const int64_t rows = size.is_constant() ? size.constant() : int64_t{1} << 20;
   const Square at = MakeSquare(below.builder(), size);
   Tensor inverse = Cast(Equal(at.row, at.column), below.dtype());
@@ -124,7 +130,7 @@ class Chunk {
       Tensor products = Contract(x, steps_.k, "bhgtd,bhsd->bhgts");
       return Select(where, products, products.Like(0));
     }
-    // exp of minus infinity is 0.
+    // Excluded pairs get minus infinity, whose exp is 0.
     Tensor difference =
         Cast(Unsqueeze(sums_, {3}) - Unsqueeze(sums_, {2}), type());
     Tensor factor =
@@ -151,7 +157,9 @@ class Chunk {
   const Steps& steps_;
   Dim size_;
   Tensor causal_, below_;
-  Tensor sums_;  // G, f64; absent: no decay
+  // G, the running sums of the logarithms of the decay, f64; absent if there is
+  // no decay.
+  Tensor sums_;
 };
 
 // Splits [b, t, heads * size] into heads, [b, heads, t, size].
@@ -231,7 +239,7 @@ std::optional<Steps> ReadSteps(NodeContext& c) {
   return steps;
 }
 
-// Cuts out steps first … first + count - 1.
+// Returns the steps first to first + count - 1 of all operands.
 Steps Part(const Steps& steps, const Dim& first, const Dim& count) {
   Steps part = steps;
   part.q = SliceAxis(steps.q, 3, first, count);
@@ -263,7 +271,7 @@ void ImportLinearAttention(NodeContext& c) {
     outputs.push_back(result.output);
     state = result.state;
   }
-  Tensor y = Concat(outputs, 3);  // [b, h, g, t, e]
+  Tensor y = Concat(outputs, 3);  // The results of all chunks, [b, h, g, t, e].
   y = Reshape(Transpose(y, {0, 3, 1, 2, 4}),
               {y.dim(0), y.dim(3), y.dim(1) * y.dim(2) * y.dim(4)});
   c.SetOutput(0, Cast(y, c.Input(0).dtype()));

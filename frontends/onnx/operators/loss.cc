@@ -1,4 +1,4 @@
-// Training losses, forward only.
+// Imports training losses, without their gradients.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ std::vector<int64_t> AllAxes(Tensor x) {
 }
 
 // Computes -scores[n, target[n, …], …], weighted by class, with ignored targets
-// left out, and reduced as the attribute asks.
+// left out, and reduced as the attribute `reduction` says.
 Tensor NegativeLogLikelihood(NodeContext& c, Tensor scores, Tensor target,
                              Tensor weights) {
   const std::string reduction = c.String("reduction", "mean");

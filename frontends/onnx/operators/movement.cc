@@ -1,5 +1,5 @@
-// Operators that keep all elements and move or repeat them: reshape, transpose,
-// concat, expand, tile …
+// Imports operators that keep all elements and move or repeat them: reshape,
+// transpose, concat, expand, tile …
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -61,8 +61,8 @@ std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
   return target;
 }
 
-// Reads a target that depends on data: the program replaces 0 and -1. Elements
-// of it that are known stay constant.
+// Reads a target shape of Reshape that depends on data: the program replaces 0
+// and -1. Elements that are known when compiling stay constant.
 std::optional<Shape> ReadDynamicTarget(NodeContext& c, bool zero_copies) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(1, 1, 1)) return std::nullopt;
@@ -140,7 +140,7 @@ void ImportTranspose(NodeContext& c) {
   c.SetOutput(0, Transpose(x, std::move(permutation)));
 }
 
-// True if axes are an operand whose values only the data gives.
+// True if the axes are an operand whose values are known only at run time.
 bool HasDynamicAxes(NodeContext& c) {
   return c.ok() && !c.HasAttribute("axes") && c.Input(1) && !c.IsKnown(1);
 }
@@ -165,7 +165,8 @@ void UnsqueezeDynamic(NodeContext& c) {
   const std::optional<int64_t> count =
       operand.rank() == 0 ? 1 : operand.dim(0).AsConstant();
   if (!count) {
-    // fails, naming the inputs that would have to be known
+    // This call fails with an error that names the graph inputs that would have
+    // to be known.
     c.ConstantIntegers(1, "axes");
     return;
   }
@@ -173,7 +174,8 @@ void UnsqueezeDynamic(NodeContext& c) {
   const int rank = x.rank() + static_cast<int>(*count);
   const std::optional<Tensor> axes = ReadDynamicAxes(c, 1, rank);
   if (!axes) return;
-  // `dims` is in the order of AxesLast: the dims of x, then the new ones.
+  // `dims` has the order that AxesLast makes: the dims of x, followed by the
+  // new dims of 1.
   Shape dims = x.shape();
   dims.resize(static_cast<size_t>(rank), Dim(1));
   const Tensor place = AxesLast(*axes, rank).place;

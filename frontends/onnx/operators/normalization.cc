@@ -1,5 +1,5 @@
-// Normalizations. They are in inference form unless the node asks for training.
-// Statistics of narrow floats are computed in f32.
+// Imports normalizations, which are in inference form unless the node asks for
+// training. Statistics of narrow floats are computed in f32.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -20,15 +20,16 @@ std::vector<int64_t> AxesFrom(int first, int rank) {
   return axes;
 }
 
-// Lays a vector with an element per channel along dim 1 of rank `rank`. A
-// parameter of another rank has one element per element of a sample.
+// Reshapes a vector with one element per channel so that it broadcasts along
+// dim 1 of a tensor of rank `rank`. A parameter of another rank has one element
+// per element of a sample.
 Tensor PerChannel(Tensor vector, int rank, DType type) {
   if (vector.rank() != 1) return Cast(Unsqueeze(vector, {0}), type);
   return rank < 2 ? Cast(vector, type) : Cast(AlongAxis(vector, 1, rank), type);
 }
 
 // Makes dim 1 of x, the channels, agree with the vectors of one element per
-// channel. All get the extent that any of them states.
+// channel. If any of these extents is known, x and all vectors get that extent.
 void AgreeOnChannels(Tensor& x, const std::vector<Tensor*>& vectors) {
   if (x.rank() < 2) return;
   Dim channels = x.dim(1);
@@ -72,15 +73,16 @@ void ImportBatchNormalization(NodeContext& c) {
   Tensor mean = c.Input(3);
   Tensor variance = c.Input(4);
   AgreeOnChannels(x, {&factor, &offset, &mean, &variance});
-  // Before opset 14 extra outputs meant training.
+  // Before opset 14, a BatchNormalization with more than one output is in
+  // training mode.
   const bool training =
       c.opset() >= 14 ? c.Integer("training_mode", 0) != 0 : c.WantsOutput(1);
   if (!training)
     return c.SetOutput(0, ScaleAndShift(c, x, factor, offset, mean, variance));
 
   std::vector<int64_t> axes = AxesFrom(spatial ? 1 : x.rank(), x.rank());
-  // Reduce over every axis except the channels; over the batch alone if
-  // statistics are per element of a sample.
+  // The statistics are over every axis except the channels, or over the batch
+  // alone if they are per element of a sample.
   if (axes.empty()) axes.push_back(0);
   axes.front() = 0;
   const DType type = ComputeType(x.dtype());
@@ -141,8 +143,8 @@ void ImportLayerNormalization(NodeContext& c) {
   Tensor centered = wide - mean;
   Tensor deviation =
       Sqrt(Mean(centered * centered, axes, true) + c.Float("epsilon", 1e-5));
-  // Fused models have wide scales with narrow data; the result is then as wide
-  // as the scale.
+  // Fused models have f32 scales with f16 data; the result then has the type of
+  // the scale.
   Tensor y = Cast(Cast(centered / deviation, x.dtype()), c.Input(1).dtype()) *
              c.Input(1);
   c.SetOutput(0, c.Input(2) ? y + c.Input(2) : y);
@@ -252,7 +254,7 @@ void ImportLpNormalization(NodeContext& c) {
   Tensor wide = Cast(x, type);
   Tensor norm = p == 1 ? Reduce(Absolute(wide), "sum", {axis}, true)
                        : Sqrt(Reduce(wide * wide, "sum", {axis}, true));
-  // A zero vector stays zero.
+  // LpNormalization leaves a vector of zeros as zeros instead of dividing by 0.
   Tensor zero = wide.Like(0);
   c.SetOutput(0, Cast(Select(Equal(norm, zero), zero, wide / norm), x.dtype()));
 }
@@ -262,7 +264,8 @@ constexpr OperatorRow kRows[] = {
     {"GroupNormalization", 18, 3, 3, ImportGroupNormalization},
     {"InstanceNormalization", 1, 3, 3, ImportInstanceNormalization},
     {"LRN", 1, 1, 1, ImportLrn},
-    // Engines accept it at any opset; exporters of fused models rely on that.
+    // Other engines accept LayerNormalization at any opset; exporters of fused
+    // models rely on that.
     {"LayerNormalization", 1, 2, 3, ImportLayerNormalization},
     {"LpNormalization", 1, 1, 1, ImportLpNormalization},
     {"MeanVarianceNormalization", 1, 1, 1, ImportMeanVarianceNormalization},

@@ -11,8 +11,8 @@
 namespace ember::onnx {
 namespace {
 
-// Returns a u64 constant. It is made from its bits, as a double holds only 53
-// of them.
+// Returns a u64 constant. It is made from its bits, because a double holds only
+// 53 bits.
 Tensor Word(NodeContext& c, uint64_t value) {
   return Reshape(c.Vector<uint64_t>(DType::kU64, {value}), {});
 }
@@ -31,7 +31,7 @@ Product Multiply(NodeContext& c, Tensor a, uint64_t multiplier) {
 
 Tensor Xor(Tensor a, Tensor b) { return Binary(Opcode::kXor, a, b); }
 
-// Returns the row-major number of each element.
+// Returns the index of each element in row-major order.
 Tensor ElementNumbers(NodeContext& c, const Shape& shape) {
   Tensor flat = IotaVector(c.builder(), ElementCount(shape), DType::kI64);
   return Cast(Reshape(flat, shape), DType::kU64);
@@ -100,7 +100,8 @@ Tensor RandomNumbers::Uniform(DType type) const {
 }
 
 Tensor RandomNumbers::UniformOpen(DType type) const {
-  // One bit less than the significand has, so that adding the half is exact.
+  // The number of random bits is one less than the significand has, so that
+  // adding 1/2, which avoids 0, is exact.
   const int bits = type == DType::kF64 ? 52 : 23;
   return (Cast(Bits(0, bits), type) + 0.5) * std::ldexp(1.0, -bits);
 }

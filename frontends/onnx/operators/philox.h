@@ -28,7 +28,7 @@ class RandomNumbers {
   // significand has. f16 and bf16 numbers are returned as f32, so that they are
   // not rounded to 1.
   Tensor Uniform(DType type) const;
-  // Returns uniform numbers in (0, 1), f32 or f64.
+  // Returns uniform numbers in (0, 1), as f32 or f64. Neither end is included.
   Tensor UniformOpen(DType type) const;
   // Returns standard normal numbers (Box and Muller 1958), f32 or f64.
   Tensor Normal(DType type) const;
@@ -36,8 +36,8 @@ class RandomNumbers {
   const std::array<Tensor, 4>& words() const { return words_; }
 
  private:
-  // Returns the upper `bits` bits of a word; above 32 bits, those of a pair of
-  // words.
+  // Returns the upper `bits` bits of a random word. For more than 32 bits, it
+  // returns the upper bits of a pair of words.
   Tensor Bits(int first_word, int bits) const;
 
   std::array<Tensor, 4> words_;

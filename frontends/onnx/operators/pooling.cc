@@ -72,7 +72,7 @@ Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
     return c.Wrap(nullptr);
   }
   const Shape pooled = ReduceWindow(x, "maximum", window).shape();
-  // Padding has the index -1, so that it is never chosen.
+  // Elements of the padding have the index -1, so that they never win.
   Tensor flat = c.Scalar(0, DType::kI64);
   for (int axis = 0; axis < rank; ++axis) {
     const Dim stride = axis >= 2
@@ -108,7 +108,8 @@ Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
       best_index = index;
       continue;
     }
-    // The first NaN wins (docs/arithmetic.md).
+    // An element replaces the largest so far if it is larger, or if it is the
+    // first NaN (docs/arithmetic.md).
     Tensor wins = And(LessEqual(0, index),
                       Or(Less(best_index, 0),
                          And(Not(LessEqual(value, best)), Equal(best, best))));
@@ -118,8 +119,8 @@ Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
   return best_index;
 }
 
-// Returns the shape from which MaxPool would make the operand's shape if its
-// windows fit exactly.
+// Returns the shape of the MaxPool operand from which the operand's shape
+// results, if the windows fit exactly.
 std::optional<Shape> UnpooledShape(NodeContext& c) {
   std::optional<std::vector<int64_t>> kernel = c.Integers("kernel_shape");
   if (!kernel) {
@@ -179,8 +180,8 @@ void ImportMaxUnpool(NodeContext& c) {
   c.SetOutput(0, Pad(y, Shape(rank, Dim(0)), high, "constant", x.Like(0)));
 }
 
-// Computes (sum of |x|^p)^(1/p); powers that have a simple form are written in
-// it.
+// Computes (sum of |x|^p)^(1/p); p = 1 and p = 2 are computed without general
+// powers.
 template <typename Sum>
 Tensor LpNorm(Tensor x, int64_t p, const Sum& sum) {
   const DType type = x.dtype();

@@ -1,4 +1,4 @@
-// Linear quantization: per tensor, per axis and blocked.
+// Imports linear quantization: per tensor, per axis and blocked.
 #include "frontends/onnx/operators/quantization.h"
 
 #include <optional>
@@ -35,7 +35,8 @@ Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
   return RepeatBlocks(parameter, axis, block, x.dim(axis));
 }
 
-// Adds the zero point of floats, which is 0: -0 becomes 0.
+// Adds the zero point of a float type, which is 0. The addition changes -0 to
+// 0.
 Tensor PlusZero(Tensor scaled) {
   Tensor zero = scaled.Like(0);
   return Select(Equal(scaled, zero), zero, scaled);
@@ -52,7 +53,8 @@ Tensor QuantizeToCarried(NodeContext& c, Tensor scaled, Tensor zero_point,
   return EncodeCarried(rounded, format, true);
 }
 
-// Returns the scale; scales of the carried type of powers of two are decoded.
+// Returns the operand with the scales. Scales of type FLOAT8E8M0 (powers of
+// two) are decoded.
 Tensor ScaleOperand(NodeContext& c) {
   Tensor scale = c.Input(1);
   return scale.carried_type() != 0 ? DecodeCarried(scale, DType::kF32) : scale;
@@ -105,7 +107,7 @@ void ImportDequantizeLinear(NodeContext& c) {
   const bool is_float =
       format != nullptr ? format->is_float() : IsFloat8(x.dtype());
   if (is_float) {
-    // DecodeCarried casts a tensor that has no carried type.
+    // If x has no carried type, DecodeCarried only casts it.
     Tensor numbers = DecodeCarried(x, DType::kF32);
     return c.SetOutput(0, Cast(numbers * Cast(scale, DType::kF32), type));
   }

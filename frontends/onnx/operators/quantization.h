@@ -1,4 +1,4 @@
-// Parts of linear quantization that operators of several families use.
+// Functions of linear quantization that operators of several families use.
 #ifndef EMBER_FRONTENDS_ONNX_OPERATORS_QUANTIZATION_H_
 #define EMBER_FRONTENDS_ONNX_OPERATORS_QUANTIZATION_H_
 

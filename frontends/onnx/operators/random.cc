@@ -1,6 +1,6 @@
-// Operators that draw random numbers. All use one counter-based generator
-// (philox.h), so a compiled model is reproducible: it gives the same numbers on
-// every device and each time it runs.
+// Imports operators that draw random numbers. All use one counter-based
+// generator (philox.h), so a compiled model is reproducible: it gives the same
+// numbers on every device and each time it runs.
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,7 +43,8 @@ bool CheckFloat(NodeContext& c, DType type) {
   return false;
 }
 
-// Returns the type in which values of `type` are drawn.
+// Returns the type in which random values are computed before they are cast to
+// `type`: f64 for f64, else f32.
 DType DrawnType(DType type) {
   return type == DType::kF64 ? DType::kF64 : DType::kF32;
 }
@@ -85,7 +86,8 @@ void ImportRandomNormalLike(NodeContext& c) {
   DrawNormal(c, like.shape(), c.TypeAttribute("dtype").value_or(like.dtype()));
 }
 
-// Draws 1 with the probability that the operand gives, else 0.
+// Imports Bernoulli: draws 1 with the probability that the operand gives, else
+// 0.
 void ImportBernoulli(NodeContext& c) {
   Tensor probability = c.Input(0);
   if (!CheckFloat(c, probability.dtype())) return;
@@ -144,8 +146,8 @@ void KeepAll(NodeContext& c) {
   c.SetOutput(1, Broadcast(c.Scalar(kept, mask), x.shape()));
 }
 
-// Imports Dropout. In training, elements become 0 with probability `ratio`; the
-// others are scaled up so that the expectation stays the same.
+// Imports Dropout. In training, elements become 0 with probability `ratio`; all
+// other elements are scaled up so that the expected value does not change.
 void ImportDropout(NodeContext& c) {
   Tensor x = c.Input(0);
   Tensor training = c.Input(2);
@@ -156,7 +158,8 @@ void ImportDropout(NodeContext& c) {
   Tensor ratio =
       c.Input(1) ? Reshape(Cast(c.Input(1), type), {}) : c.Scalar(0.5, type);
   if (!known) {
-    // If `training` is false at run time, nothing is dropped.
+    // If the operand training_mode is false at run time, the ratio is 0 and
+    // nothing is dropped.
     ratio =
         Select(Cast(Reshape(training, {}), DType::kBool), ratio, ratio.Like(0));
   }

@@ -10,7 +10,7 @@
 namespace ember::onnx {
 namespace {
 
-// Positions of the operands.
+// Indices of the operands of RNN, GRU and LSTM.
 constexpr int kWeights = 1, kRecurrence = 2, kBias = 3, kLengths = 4,
               kInitial = 5, kPeepholes = 7, kWeightsScale = 8,
               kRecurrenceScale = 10;
@@ -101,7 +101,7 @@ class Layer {
   }
 
   // Returns one direction of an operand whose first dim is the directions;
-  // absent if the operand is.
+  // absent if the node has no such operand.
   Tensor OfDirection(int index, std::string_view name, Shape rest, int number) {
     if (!c_.Input(index)) return Tensor();
     rest.insert(rest.begin(), Dim(direction_count_));
@@ -168,7 +168,7 @@ class Layer {
     return d;
   }
 
-  // --- lengths of the sequences ---
+  // The functions below read and use the lengths of the sequences.
 
   void ReadLengths() {
     if (!c_.Input(kLengths) || !c_.ok()) return;
@@ -200,13 +200,14 @@ class Layer {
     return Gather(rows, row, 0);
   }
 
-  // --- the loop ---
+  // The functions below build the loop over the steps.
 
   // Returns the product with W of all steps, [steps, batch, gates * hidden].
   Tensor Project(const Direction& d) {
     const bool by_lengths = d.reverse && lengths_;
-    // Reversing by lengths is a gather, which needs memory for its rows. These
-    // are smaller before the product than after it.
+    // Reversing by lengths is a gather, which needs memory for its rows. The
+    // rows are smaller before the product than after it, so the input is
+    // reversed first.
     const Capture same = [](Tensor x) { return x; };
     Tensor y = Multiplied(by_lengths ? Reversed(x_) : x_, d.weights, same,
                           "tbi,ig->tbg");
@@ -217,7 +218,7 @@ class Layer {
     return d.reverse && !by_lengths ? Reversed(y) : y;
   }
 
-  // Returns the states after the step, and the step's output.
+  // Returns the states after the step, followed by the step's output.
   States Step(const Cell& cell, const Capture& capture, Tensor iteration,
               Tensor input, const States& before) {
     States after = cell(capture, input, before);
@@ -282,7 +283,9 @@ class Layer {
   DType result_type_ = DType::kF32;
   Tensor x_;  // [steps, batch, input]
   Dim hidden_;
-  Tensor lengths_;  // i64[batch]; absent if all sequences are full
+  // Number of steps of each sequence, i64[batch]; absent if all sequences have
+  // all steps.
+  Tensor lengths_;
   std::vector<Activation> activations_;
 };
 

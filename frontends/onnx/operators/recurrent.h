@@ -35,11 +35,13 @@ using Activation = std::function<Tensor(Tensor)>;
 std::vector<Activation> ReadActivations(
     NodeContext& c, const std::vector<std::string>& defaults, int directions);
 
-// A matrix by which each step multiplies. A quantized one has a scale (for the
-// whole matrix or per column); the other operand is then quantized at run time.
+// A matrix by which each step multiplies. A quantized matrix has a scale (for
+// the whole matrix or per column); the vector that it multiplies is then
+// quantized at run time.
 struct Matrix {
-  Tensor values;  // [rows, gates * hidden]; i32 if quantized
-  Tensor scale;   // absent if not quantized
+  // The elements, [rows, gates * hidden]; i32 if the matrix is quantized.
+  Tensor values;
+  Tensor scale;  // Absent if the matrix is not quantized.
 };
 
 // One direction of a layer: operands without their dim of directions, in the
@@ -47,11 +49,16 @@ struct Matrix {
 struct Direction {
   bool reverse = false;
   Dim hidden;
-  Matrix weights;               // multiplied by the input
-  Matrix recurrence;            // multiplied by the hidden state
-  Tensor input_bias;            // [gates * hidden]; absent without a bias
-  Tensor recurrence_bias;       // [gates * hidden]; added in the step
-  Tensor peepholes;             // [3 * hidden]; may be absent
+  // The weights W, by which the input of the step is multiplied.
+  Matrix weights;
+  // The weights R, by which the hidden state is multiplied.
+  Matrix recurrence;
+  // Bias of the product with W, [gates * hidden]; absent if there is none.
+  Tensor input_bias;
+  // Bias of the product with R, [gates * hidden], which each step adds.
+  Tensor recurrence_bias;
+  // Peephole weights of an LSTM, [3 * hidden]; may be absent.
+  Tensor peepholes;
   std::vector<Tensor> initial;  // initial states, [batch, hidden]
   std::vector<Activation> activations;
 };
@@ -64,29 +71,30 @@ using ops::States;
 using Cell = std::function<States(const Capture& capture, Tensor input,
                                   const States& before)>;
 
-// Multiplies x [batch, rows] by the matrix.
+// Returns the product of x [batch, rows] and the matrix.
 Tensor Multiply(Tensor x, const Matrix& matrix, const Capture& capture);
 
 struct LayerSpec {
   int gates = 0;
   int states = 0;
-  std::vector<std::string> activations;  // functions of one direction
-  // If true, the sum of both biases is added before the loop; otherwise the
-  // step adds the second one.
+  // Default activation functions of one direction.
+  std::vector<std::string> activations;
+  // If true, the sum of the two biases (of W and of R) is added before the
+  // loop; otherwise each step adds the bias of R.
   bool join_biases = true;
   // If true, weights are 8-bit integers, [directions, rows, gates * hidden],
   // with scales and zero points as further operands.
   bool quantized = false;
 };
 
-// Makes the step of a direction, which outlives it.
+// Makes the step function of a direction. The direction outlives that function.
 using MakeCell = std::function<Cell(const Direction& direction)>;
 
 void ImportRecurrentLayer(NodeContext& c, const LayerSpec& spec,
                           const MakeCell& make_cell);
 
-// Returns the columns from gate * hidden on, count * hidden of them, of the
-// last dim.
+// Returns `count` gates of the last dim: count * hidden columns, from column
+// gate * hidden on.
 Tensor Gate(Tensor gates, int64_t gate, const Dim& hidden, int64_t count = 1);
 
 }  // namespace ember::onnx

@@ -13,8 +13,8 @@ using Function = Tensor (*)(Tensor x, double alpha, double beta);
 
 struct ActivationRow {
   std::string_view name;
-  // Defaults of the parameters that the function has: those of the operator of
-  // the same name.
+  // Defaults of the parameters alpha and beta, which are those of the operator
+  // of the same name. Nullopt for a parameter that the function does not have.
   std::optional<double> alpha, beta;
   Function function;
 };
@@ -52,7 +52,8 @@ constexpr ActivationRow kActivations[] = {
      [](Tensor x, double, double) { return x / (Absolute(x) + 1.0); }},
     {"Tanh", std::nullopt, std::nullopt,
      [](Tensor x, double, double) { return Tanh(x); }},
-    // Includes x = alpha, unlike the operator.
+    // This function returns x also for x = alpha, unlike the operator
+    // ThresholdedRelu, which returns 0.
     {"ThresholdedRelu", 1.0, std::nullopt,
      [](Tensor x, double alpha, double) {
        return Select(Less(x, alpha), x.Like(0), x);
@@ -77,8 +78,8 @@ const ActivationRow* FindActivation(NodeContext& c, std::string_view name) {
   return nullptr;
 }
 
-// Values of alpha or beta. The functions that have the parameter take them in
-// order.
+// The values of the attribute activation_alpha or activation_beta. The
+// functions that have the parameter use the values in order.
 class Parameters {
  public:
   explicit Parameters(std::optional<std::vector<double>> values)
@@ -104,8 +105,8 @@ std::vector<std::string> ActivationNames(
     for (int i = 0; i < directions; ++i)
       names.insert(names.end(), defaults.begin(), defaults.end());
   }
-  // Models state RNN's default, which has two functions, even for one
-  // direction.
+  // Some models with one direction state the default of RNN, which has two
+  // functions. The second is ignored.
   if (count == 1 && names.size() == 2) names.pop_back();
   if (names.size() != count) {
     c.FailInvalid("attribute 'activations': expected " + std::to_string(count) +

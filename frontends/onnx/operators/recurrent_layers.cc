@@ -6,7 +6,7 @@
 namespace ember::onnx {
 namespace {
 
-// Takes gates of a matrix that is not quantized.
+// Returns the columns of some gates of a matrix that is not quantized.
 Matrix Gates(const Matrix& matrix, int64_t gate, const Dim& hidden,
              int64_t count) {
   return {Gate(matrix.values, gate, hidden, count), Tensor()};
@@ -40,7 +40,8 @@ Cell GruCell(const Direction& d) {
   };
 }
 
-// The same as GruCell, with the reset gate applied to the product.
+// Returns the step of a GRU with linear_before_reset: the reset gate is applied
+// to the product with R, not to the state.
 Cell LinearGruCell(const Direction& d) {
   return [&d](const Capture& capture, Tensor input, const States& before) {
     const Tensor h = before[0];
@@ -93,8 +94,8 @@ Cell LstmCell(const Direction& d, bool input_forget) {
       const Tensor next = next_of(gates.input, gates.forget);
       return States{gates.output * d.activations[2](next), next};
     }
-    // The peephole of the output gate reads the new cell; the others read the
-    // old cell.
+    // The peephole of the output gate reads the new cell; the input and forget
+    // gates read the old cell.
     const auto gate = [&](int64_t number, Tensor cell) {
       const Tensor weights = Gate(capture(d.peepholes), number, d.hidden);
       return d.activations[0](Gate(sums, number, d.hidden) + cell * weights);

@@ -1,4 +1,4 @@
-// Reductions, ArgMax and ArgMin.
+// Imports reductions, ArgMax and ArgMin.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -17,14 +17,15 @@ struct Reduction {
   std::vector<int64_t> axes;
   bool keep = true;
   bool no_operation = false;
-  // The shape to which the result is reshaped, if the axes are not known.
+  // If the axes are known only at run time: the shape to which the result is
+  // reshaped.
   std::optional<Shape> result;
 
   Tensor Finish(Tensor y) const { return result ? Reshape(y, *result) : y; }
 };
 
-// Reads axes whose values only the data gives: x is permuted so that they
-// become its last dims.
+// Reads axes that are known only at run time: x is permuted so that they become
+// its last dims.
 bool ReadDynamicReduction(NodeContext& c, Reduction& reduction) {
   const Tensor x = reduction.x;
   const int rank = x.rank();
@@ -56,7 +57,7 @@ std::optional<Reduction> ReadReduction(NodeContext& c) {
     if (!ReadDynamicReduction(c, reduction)) return std::nullopt;
     return reduction;
   }
-  // An empty list of axes needs no known contents.
+  // If the list of axes has no elements, its contents need not be known.
   const bool none = c.Input(1) && c.Input(1).shape() == Shape{Dim(0)};
   std::optional<std::vector<int64_t>> axes;
   if (!none) axes = c.IntegersFromAttributeOrInput("axes", 1);
@@ -73,8 +74,8 @@ std::optional<Reduction> ReadReduction(NodeContext& c) {
   return reduction;
 }
 
-// A reduction: `before` is applied to each element, then the combiner, then
-// `after` to the result.
+// A reduction: `before` is applied to each element, then the combiner reduces
+// the elements, then `after` is applied to the result.
 struct Formula {
   const char* combiner;
   Tensor (*before)(Tensor) = nullptr;
@@ -144,7 +145,8 @@ void ImportReduceMean(NodeContext& c) {
 }
 
 // Imports ReduceLogSumExp. The largest element is subtracted so that exp does
-// not overflow. An infinite one is not subtracted.
+// not overflow. An infinite largest element is not subtracted, as the
+// difference would be NaN.
 void ImportReduceLogSumExp(NodeContext& c) {
   const std::optional<Reduction> reduction = ReadReduction(c);
   if (!reduction) return;

@@ -122,7 +122,8 @@ bool SetSizes(NodeContext& c, std::vector<ResizedAxis>& axes) {
   return false;
 }
 
-// Scales whose values only the data gives: the program computes the sizes.
+// Handles scales that are known only at run time: the program computes the
+// sizes of the result.
 bool SetDynamicScales(NodeContext& c, int input,
                       std::vector<ResizedAxis>& axes) {
   Tensor scales = Cast(c.Input(input), DType::kF64);
@@ -243,7 +244,8 @@ void ImportUpsample(NodeContext& c) {
   }
   auto scales =
       c.Input(1) ? c.ConstantNumbers(1, "scales") : c.Floats("scales");
-  // Opset 1 resizes only images.
+  // Upsample of opset 1 resizes only images [N, C, H, W], by height_scale and
+  // width_scale.
   if (!scales && c.HasAttribute("height_scale") &&
       c.HasAttribute("width_scale") && x.rank() == 4) {
     scales = {1, 1, c.Float("height_scale", 1), c.Float("width_scale", 1)};

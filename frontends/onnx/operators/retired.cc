@@ -1,6 +1,6 @@
-// Operators of ai.onnx that were experimental and then removed (until ONNX
-// 1.5). Converters of that time (WinML, CoreML, Caffe2) wrote them, so there
-// are files that contain them.
+// Imports operators of ai.onnx that were experimental and then removed (until
+// ONNX 1.5). Converters of that time (WinML, CoreML, Caffe2) wrote them, so
+// there are files that contain them.
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ void ImportScale(NodeContext& c) {
   c.SetOutput(0, c.Input(0) * c.Float("scale", 1));
 }
 
-// Reads one of two attributes that have no defaults.
+// Reads a float attribute that must be present; nullopt after an error.
 std::optional<double> RequiredFloat(NodeContext& c, const std::string& name) {
   if (c.HasAttribute(name)) return c.Float(name, 0);
   c.FailInvalid("expected attribute '" + name + "', found none");
@@ -59,8 +59,9 @@ void ImportImageScaler(NodeContext& c) {
   c.SetOutput(0, y);
 }
 
-// Cuts off `border` (left, top, right, bottom). If `scale` (height, width) is
-// given, the result has that size, from `border`'s left and top on.
+// Imports Crop, which cuts off `border` (left, top, right, bottom). If `scale`
+// (height, width) is given, the result has that size, from `border`'s left and
+// top on.
 void ImportCrop(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   Tensor x = c.Input(0);

@@ -1,4 +1,4 @@
-// RoiAlign: regions of interest, sampled with interpolation.
+// Imports RoiAlign: regions of interest, sampled with interpolation.
 #include "frontends/ops/roi_align.h"
 
 #include <optional>

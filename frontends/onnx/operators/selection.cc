@@ -1,5 +1,5 @@
-// Operators whose result sizes depend on data: NonZero, Compress, Unique,
-// NonMaxSuppression; and TopK, which is a library call like them.
+// Imports operators whose result sizes depend on data: NonZero, Compress,
+// Unique, NonMaxSuppression; and TopK, which is a library call like them.
 #include <limits>
 #include <optional>
 #include <utility>
@@ -81,7 +81,8 @@ void ImportCompress(NodeContext& c) {
 void ImportUnique(NodeContext& c) {
   Tensor x = c.Input(0);
   if (!c.ok()) return;
-  Shape row;  // shape of one of the compared values
+  // Shape of one of the values (elements or slices) that are compared.
+  Shape row;
   std::vector<int64_t> to_front;
   if (c.HasAttribute("axis")) {
     const int axis = c.Axis(c.Integer("axis", 0), x.rank());
@@ -122,7 +123,7 @@ void ImportUnique(NodeContext& c) {
     c.SetOutput(static_cast<int>(i), results[i]);
 }
 
-// Returns the single f32 of an optional operand.
+// Returns the single f32 of an optional operand; `otherwise` if it is absent.
 Tensor Threshold(NodeContext& c, int input, double otherwise) {
   if (!c.Input(input))
     return Reshape(c.Scalar(otherwise, DType::kF32), {Dim(1)});
@@ -138,7 +139,8 @@ void ImportNonMaxSuppression(NodeContext& c) {
     return c.FailInvalid("max_output_boxes_per_class: expected one number");
   Tensor boxes = WithDim(Cast(c.Input(0), DType::kF32), 2, Dim(4));
   Tensor scores = Cast(c.Input(1), DType::kF32);
-  // Open dims are assumed to agree; the program checks it.
+  // Open dims of boxes and scores are assumed to be equal; the program checks
+  // it.
   Shape expected = {boxes.dim(0), scores.dim(1), boxes.dim(1)};
   if (scores.shape() != expected)
     scores = Apply("assume", {scores}, {{"shape", expected}});

@@ -1,5 +1,5 @@
-// Operators on sequences and optionals, except SequenceMap, which is control
-// flow.
+// Imports operators on sequences and optionals, except SequenceMap, which is
+// control flow.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ namespace ember::onnx {
 namespace {
 
 // Largest number of elements of a list that is kept element by element. A
-// longer list is kept as a pair.
+// longer list is kept as a pair of tensors (data and dims).
 constexpr int64_t kMaxKnownElements = 256;
 
 bool CheckSequence(NodeContext& c, int input) {
@@ -76,7 +76,8 @@ void ImportSequenceLength(NodeContext& c) {
   if (CheckSequence(c, 0)) c.SetOutput(0, SequenceLength(c.Input(0)));
 }
 
-// Appends the pieces one by one; the axis grows.
+// Concatenates the elements of a sequence in a loop, which appends one element
+// per iteration along a growing axis.
 Tensor ConcatInLoop(NodeContext& c, Tensor sequence, int axis, bool new_axis) {
   const Tensor pair = AsPair(sequence, 0);
   const auto piece = [&](NodeContext& at, Tensor list, Tensor position) {
@@ -157,8 +158,8 @@ std::optional<Shape> KnownParts(NodeContext& c, const Dim& extent) {
   return parts;
 }
 
-// Splits into parts of extent 1, whose number depends on data. Only the rows of
-// dims are made; the elements stay in place.
+// Splits into parts of extent 1, whose number depends on data. The data of the
+// sequence is x with the axis in front, and only the table of dims is new.
 Tensor SplitToUnits(NodeContext& c, Tensor x, int axis, bool keep) {
   std::vector<int64_t> permutation = {axis};
   for (int i = 0; i < x.rank(); ++i) {

@@ -78,7 +78,8 @@ void ImportConstantOfShape(NodeContext& c) {
       0, Broadcast(Reshape(value, {}), *shape).Marked(value.carried_type()));
 }
 
-// Number of elements of an integer range; symbolic if its bounds are.
+// Returns the number of elements of an integer range; symbolic if its bounds
+// are.
 std::optional<Dim> RangeSize(NodeContext& c, const Dim& start, const Dim& limit,
                              const Dim& delta) {
   constexpr int64_t kFar = int64_t{1} << 62;
@@ -126,7 +127,8 @@ void ImportDynamicRange(NodeContext& c, DType type) {
   if (IsFloat(type)) {
     count = Cast(Maximum(Ceil(distance / delta), 0), DType::kI64);
   } else {
-    // -floor(-distance / delta) rounds up.
+    // The quotient distance / delta is rounded up, as -floor(-distance /
+    // delta).
     count = Maximum(-Binary(Opcode::kFloorDivide, -distance, delta), 0);
   }
   const std::optional<Shape> size = c.Sizes(count, "number of elements");

@@ -83,7 +83,8 @@ Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
       t.onesided ? FloorDivide(t.length, Dim(2)) + Dim(1) : t.length;
   const ops::Waves waves =
       ops::MakeWaves(c.builder(), t.length, bins, t.length, real.dtype());
-  // The angle is negative forward and positive backward.
+  // The angle is negative in the forward transform, and positive in the
+  // inverse.
   Tensor sine = t.inverse ? waves.sine : -waves.sine;
   Tensor y_real = MatMul(real, waves.cosine);
   Tensor y_imaginary = MatMul(real, sine);
@@ -103,12 +104,13 @@ Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
               type);
 }
 
-// Number of points of a signal or spectrum with that many elements.
+// Returns the number of points of the transform (its length) for a signal or
+// spectrum with `extent` elements.
 Dim NaturalLength(const Transform& t, const Dim& extent) {
   return t.inverse && t.onesided ? (extent - Dim(1)) * Dim(2) : extent;
 }
 
-// Returns dft_length, if it is given.
+// Returns the operand dft_length; nullopt if it is absent or after an error.
 std::optional<Dim> ReadLength(NodeContext& c) {
   if (!c.Input(1)) return std::nullopt;
   const auto length = c.Sizes(1, "dft_length");
@@ -118,8 +120,8 @@ std::optional<Dim> ReadLength(NodeContext& c) {
   return std::nullopt;
 }
 
-// Transforms along an axis that only the data gives. It becomes the axis before
-// the last.
+// Transforms along an axis that is known only at run time. x is permuted so
+// that it becomes the axis before the last one.
 void DftAlongData(NodeContext& c, Transform t,
                   const std::optional<Dim>& given) {
   const Tensor x = c.Input(0);
@@ -248,7 +250,8 @@ Tensor WideScalar(NodeContext& c, int input) {
   return Reshape(Cast(c.Input(input), DType::kF64), {});
 }
 
-// Computes triangles over the spectrum's bins, evenly spaced on the mel scale.
+// Imports MelWeightMatrix: the weights are triangles over the bins of the
+// spectrum, evenly spaced on the mel scale.
 void ImportMelWeightMatrix(NodeContext& c) {
   const std::optional<Shape> bands = c.Sizes(0, "num_mel_bins");
   const std::optional<Shape> length = c.Sizes(1, "dft_length");
@@ -262,7 +265,8 @@ void ImportMelWeightMatrix(NodeContext& c) {
   Tensor high = mel(WideScalar(c, 4));
   Tensor edges = DimScalar(c.builder(), bands->front() + Dim(2));
   Tensor step = (high - low) / Cast(edges, DType::kF64);
-  // The spectrum bin that holds edge `first`, `first` + 1, … of the triangles.
+  // Returns the spectrum bin that contains the edge number `first`, `first` +
+  // 1, … of the triangles.
   auto edge_bins = [&](int64_t first) {
     Tensor number = IotaVector(c.builder(), bands->front(), DType::kF64) +
                     static_cast<double>(first);
@@ -278,7 +282,7 @@ void ImportMelWeightMatrix(NodeContext& c) {
       IotaVector(c.builder(), FloorDivide(length->front(), Dim(2)) + Dim(1),
                  DType::kF64),
       0, 2);
-  // A side without width consists of the middle only.
+  // A side of a triangle that has no width has weight only at the middle bin.
   Tensor flat = Equal(start, center);
   Tensor rising =
       Select(flat, start.Like(1),

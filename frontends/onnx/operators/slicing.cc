@@ -1,5 +1,5 @@
-// Operators that take parts of a tensor or pad it: slice, split, pad,
-// center-crop.
+// Imports operators that return parts of a tensor or that pad a tensor: slice,
+// split, pad, center-crop.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -16,8 +16,8 @@
 namespace ember::onnx {
 namespace {
 
-// Returns the sizes of the parts: given ones, or equal ones of which the last
-// may be smaller.
+// Returns the sizes of the parts of a Split: the given sizes, or equal sizes,
+// of which the last may be smaller.
 std::optional<Shape> SplitSizes(NodeContext& c, const Dim& extent) {
   if (c.Input(1)) return c.Sizes(1, "split");
   if (const auto attribute = c.Integers("split")) {
@@ -54,8 +54,8 @@ void ImportSplit(NodeContext& c) {
   }
 }
 
-// Normalizes a bound of a slice: negative ones count from the end; then it is
-// clamped to [low, high].
+// Normalizes a bound of a slice: a negative bound counts from the end; the
+// result is then clamped to [low, high].
 Dim ClampBound(const Dim& bound, const Dim& extent, const Dim& low,
                const Dim& high) {
   // Exporters write the extremes of int32 and int64 for "to the end".
@@ -85,7 +85,7 @@ struct SliceRange {
 SliceRange ResolveSlice(const Dim& start, const Dim& end, int64_t step,
                         const Dim& extent) {
   // A backward slice of an empty axis has no first element, so this case is
-  // apart.
+  // handled separately.
   if (extent == Dim(0)) return {Dim(0), Dim(0)};
   if (step > 0) {
     const Dim first = ClampBound(start, extent, Dim(0), extent);
@@ -154,7 +154,7 @@ void ImportDynamicSlice(NodeContext& c) {
   std::optional<int64_t> count = c.Input(1).dim(0).AsConstant();
   if (c.Input(3)) {
     axes = c.ConstantIntegers(3, "axes").value_or(axes);
-    // If the number of starts depends on data, it is taken from the axes.
+    // If the number of starts depends on data, it is the number of axes.
     if (!count) count = static_cast<int64_t>(axes.size());
   } else if (count) {
     if (*count > x.rank()) {
@@ -178,7 +178,8 @@ void ImportDynamicSlice(NodeContext& c) {
   axes = c.DistinctAxes(axes, x.rank());
   if (!c.ok()) return;
   Shape extents;
-  std::vector<int64_t> backward;  // 1 if the step is negative
+  // For each axis: 1 if the step is negative, else 0.
+  std::vector<int64_t> backward;
   std::vector<int64_t> lengths;
   for (size_t i = 0; i < axes.size(); ++i) {
     if (steps[i] == 0)
@@ -221,8 +222,8 @@ void ImportDynamicSlice(NodeContext& c) {
   c.SetOutput(0, Slice(x, all_starts, std::move(all_steps), all_sizes));
 }
 
-// Imports a Slice whose axes or steps only the data gives. Every dim is sliced;
-// dims that are no axes are sliced from end to end.
+// Imports a Slice whose axes or steps are known only at run time. Every dim is
+// sliced; dims that are no axes are sliced from end to end.
 void ImportSliceByData(NodeContext& c) {
   const Tensor x = c.Input(0);
   const int rank = x.rank();
@@ -236,7 +237,8 @@ void ImportSliceByData(NodeContext& c) {
       count = c.Input(input).dim(0).AsConstant();
   }
   if (!count) {
-    // fails, naming the inputs that would have to be known
+    // This call fails with an error that names the graph inputs that would have
+    // to be known.
     c.Contents(1, "starts");
     return;
   }
@@ -258,7 +260,8 @@ void ImportSliceByData(NodeContext& c) {
   };
   const Tensor zero = c.Scalar(0, DType::kI64);
   const Tensor one = c.Scalar(1, DType::kI64);
-  // A step that is larger than any extent takes the first element only.
+  // A step that is larger than any extent selects only the first element, so
+  // steps are clamped to this number.
   constexpr double kFar = static_cast<double>(int64_t{1} << 40);
   Tensor step = one;
   if (c.Input(4)) {
@@ -314,7 +317,8 @@ void ImportSlice(NodeContext& c) {
   std::vector<int64_t> steps(x.rank(), 1);
   for (size_t i = 0; i < slice->axes.size(); ++i) {
     const int64_t axis = slice->axes[i];
-    // A step that is larger than any extent takes the first element only.
+    // A step that is larger than any extent selects only the first element, so
+    // steps are clamped to this number.
     const int64_t far = int64_t{1} << 40;
     const int64_t step = std::clamp(slice->steps[i], -far, far);
     if (step == 0) return c.FailInvalid("steps: expected values other than 0");
@@ -336,7 +340,8 @@ std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
     // The operand of com.microsoft's operator may begin with a dim of 1.
     Tensor operand = c.Input(1);
     if (operand.rank() == 2) operand = Squeeze(operand, {0});
-    // Pads that depend on data may be negative (crop) only in mode "constant".
+    // Pads that depend on data may be negative, which crops, only in mode
+    // "constant".
     pads = c.String("mode", "constant") == "constant"
                ? c.SignedSizesOf(operand, "pads (input 1)")
            : c.IsKnown(1) ? c.Contents(1, "pads")
@@ -370,7 +375,7 @@ std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   return std::pair(low, high);
 }
 
-// Returns the default padding value.
+// Returns the default value of the padding, of the type of x.
 Tensor ZeroLike(NodeContext& c, Tensor x) {
   return x.carried_type() == TensorProto::STRING ? c.StringScalar("")
                                                  : x.Like(0);
@@ -388,7 +393,7 @@ void ImportPad(NodeContext& c) {
   c.SetOutput(0, Pad(x, pads->first, pads->second, mode, value));
 }
 
-// Crops or pads each axis around its middle.
+// Imports CenterCropPad, which crops or pads each axis around its middle.
 void ImportCenterCropPad(NodeContext& c) {
   Tensor x = c.Input(0);
   std::vector<int64_t> axes(x.rank());
@@ -402,8 +407,8 @@ void ImportCenterCropPad(NodeContext& c) {
   Shape high(x.rank(), Dim(0));
   for (size_t i = 0; i < axes.size(); ++i) {
     const Dim change = (*target)[i] - x.dim(axes[i]);
-    // Half of the change is before the data, rounded toward 0 for both cropping
-    // and padding.
+    // Half of the cropped or added elements are before the data. The half is
+    // rounded toward 0 for cropping and for padding.
     const Dim grown = LargerOf(change, Dim(0));
     const Dim cut = LargerOf(Dim(0) - change, Dim(0));
     low[axes[i]] = FloorDivide(grown, Dim(2)) - FloorDivide(cut, Dim(2));
@@ -422,7 +427,8 @@ constexpr OperatorRow kRows[] = {
      .import = ImportPad,
      .domain = "com.microsoft",
      .as_opset = 13},
-    // An experimental operator from before Slice had operands.
+    // DynamicSlice is an experimental operator from the time before Slice had
+    // operands.
     {"DynamicSlice", 1, 3, 4, ImportSlice, "", Moves({0}), 10},
     {"Slice", 1, 1, 5, ImportSlice, "", Moves({0})},
     {"Split", 1, 1, 2, ImportSplit, "", Moves({0})},

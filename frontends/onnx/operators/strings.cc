@@ -1,4 +1,4 @@
-// Operators on strings: StringConcat, StringSplit, StringNormalizer,
+// Imports operators on strings: StringConcat, StringSplit, StringNormalizer,
 // RegexFullMatch.
 #include <optional>
 #include <string>
@@ -27,7 +27,8 @@ Tensor Marked(Tensor x) { return x.Marked(TensorProto::STRING); }
 void ImportStringConcat(NodeContext& c) {
   if (!CheckStrings(c)) return;
   const Tensor a = c.Input(0), b = c.Input(1);
-  // Handles broadcast like numbers.
+  // The shape of the result is that of any elementwise operator: handles of
+  // strings broadcast like numbers.
   const Shape shape = Equal(a, b).shape();
   if (!c.ok()) return;
   c.SetOutput(0, Marked(Apply("string_concat",

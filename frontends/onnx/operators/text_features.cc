@@ -16,14 +16,17 @@ namespace {
 struct NgramPool {
   struct Length {
     int64_t length = 0;
-    std::vector<int64_t> items;  // n-grams one after the other
+    // The items of all n-grams of this length, one n-gram after the other.
+    std::vector<int64_t> items;
     int64_t count() const {
       return static_cast<int64_t>(items.size()) / length;
     }
   };
-  std::vector<Length> lengths;   // 1, 2, …
-  std::vector<int64_t> columns;  // column of the result for each n-gram
-  std::vector<float> weights;    // weight of each n-gram; empty: all 1
+  std::vector<Length> lengths;  // 1, 2, …
+  // Index of the column of the result for each n-gram.
+  std::vector<int64_t> columns;
+  // Weight of each n-gram; if empty, all weights are 1.
+  std::vector<float> weights;
   int64_t shortest = 0;
   int64_t longest = 0;
   int64_t skips = 0;
@@ -40,7 +43,8 @@ bool CheckAttributes(NodeContext& c) {
   return true;
 }
 
-// Returns the items of the pool, as numbers like those of the operand.
+// Returns the items of the pool, as numbers, in the form in which the operand
+// has them (strings as handles).
 std::optional<std::vector<int64_t>> ReadItems(NodeContext& c) {
   if (c.Input(0).carried_type() == TensorProto::STRING) {
     const auto texts = c.Strings("pool_strings");
@@ -58,8 +62,8 @@ std::optional<std::vector<int64_t>> ReadItems(NodeContext& c) {
   return items;
 }
 
-// Cuts the items at ngram_counts, the positions at which the n-grams of each
-// length begin.
+// Splits the items of the pool at ngram_counts, the positions at which the
+// n-grams of each length begin.
 bool ReadLengths(NodeContext& c, const std::vector<int64_t>& items,
                  NgramPool& pool) {
   const std::vector<int64_t> starts = c.Integers("ngram_counts", {});
@@ -141,7 +145,8 @@ Tensor CountNgrams(NodeContext& c, Tensor x, const NgramPool::Length& length,
   return Reduce(Cast(matches, DType::kF32), "sum", {1}, false);
 }
 
-// Counts all n-grams of the pool: [sequences, n-grams].
+// Returns how often each n-gram of the pool occurs in each sequence,
+// [sequences, n-grams].
 Tensor CountAll(NodeContext& c, Tensor x, const NgramPool& pool) {
   std::vector<Tensor> parts;
   for (const NgramPool::Length& length : pool.lengths) {

@@ -1,7 +1,8 @@
-// One step of an optimizer (domain ai.onnx.preview.training). Each operator
-// updates any number of tensors. Its operands are R, T, then all X, all G, then
-// the states of all tensors, kind by kind. Its results are all new X, then the
-// new states.
+// Imports operators that are one step of an optimizer (domain
+// ai.onnx.preview.training). Each operator updates any number of tensors. Its
+// operands are R (learning rate), T (update count), all X (tensors), all G
+// (gradients), then the states of all tensors, kind by kind. Its results are
+// all new X, then the new states.
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -16,11 +17,12 @@ namespace {
 
 constexpr char kDomain[] = "ai.onnx.preview.training";
 
-// Updates one tensor: returns the new value, then its states.
+// Updates one tensor: returns its new value, followed by its new states.
 using Update =
     std::function<std::vector<Tensor>(Tensor x, Tensor g, const Tensor* state)>;
 
-// `states`: number of states per tensor, 1 for H, 2 for V and H.
+// Applies `update` to each tensor of the node. `states`: number of states per
+// tensor.
 void UpdateAll(NodeContext& c, int states, const Update& update) {
   const int kinds = 2 + states;
   const int count = (c.input_count() - 2) / kinds;
@@ -64,8 +66,8 @@ void ImportAdagrad(NodeContext& c) {
   });
 }
 
-// Returns the learning rate, corrected for the averages that start at 0. Before
-// the first update it is not corrected.
+// Returns the learning rate of Adam, corrected for running averages that start
+// at 0. Before the first update it is not corrected.
 Tensor AdjustedRate(NodeContext& c, Tensor x, double alpha, double beta) {
   Tensor rate = ScalarLike(c.Input(0), x);
   Tensor steps = ScalarLike(c.Input(1), x);
