@@ -44,13 +44,12 @@
 #include "base/status.h"
 #include "compiler/graph/builder.h"
 #include "compiler/graph/graph.h"
+#include "frontends/frontend.h"
 #include "frontends/onnx/tensor_proto.h"
 
 namespace ember::onnx {
 
 struct ImportOptions {
-  // The path of the model's file; empty: it is in memory. ImportModel sets it.
-  std::string path;
   // Pins of input dims: one entry per axis; nullopt leaves the axis as the
   // model states it. A pinned symbol is pinned wherever it occurs.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
@@ -74,8 +73,12 @@ struct ImportOptions {
   int64_t operation_limit = graph::kOperationLimit;
 };
 
-StatusOr<graph::Graph> ImportModel(std::string_view path,
+StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const ImportOptions& options);
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
+                                   const ImportOptions& options);
+StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
+    frontends::ModelFile& file);
 
 // Imports a model from memory. `folder`: where external data may be; if empty,
 // external data is refused. `name`: how errors call the model.
