@@ -128,9 +128,18 @@ StatusOr<vm::NativePermission> PermissionOf(const NativeFlags& flags) {
   return permission;
 }
 
-jit::JitOptions JitOptionsOf(const TierOptions& options,
-                             const vm::CompilePlan& plan,
-                             std::shared_ptr<jit::Oracle> oracle) {
+// Loads the JIT and puts it and its oracle into the tier.
+StatusOr<std::shared_ptr<vm::KernelProvider>> FindProvider(
+    const TierOptions& options, bool is_host, vm::CompilePlan& plan,
+    Tier& tier) {
+  std::shared_ptr<jit::Oracle> oracle;
+  if (options.wrapper == nullptr && is_host &&
+      ChecksKernels(options.checks, options.tier))
+    oracle = NewOracle(options.checks.folder);
+  plan.policy.checks_kernels = oracle != nullptr;
+  // A wrapper takes time that is not the kernel's.
+  if (plan.in_background)
+    plan.policy.keeps_slow_kernels = options.wrapper != nullptr;
   jit::JitOptions made;
   made.threads = plan.threads;
   made.place = plan.place;
@@ -140,92 +149,61 @@ jit::JitOptions JitOptionsOf(const TierOptions& options,
   made.allow_tf32 = options.rounding.allow_tf32;
   made.cache = options.cache;
   made.wrapper = options.wrapper;
-  made.oracle = std::move(oracle);
-  return made;
+  made.oracle = oracle;
+  EMBER_ASSIGN_OR_RETURN(tier.jit, LoadJit(made));
+  tier.oracle = std::move(oracle);
+  return std::shared_ptr<vm::KernelProvider>(tier.jit);
 }
 
-Status CheckSchedules(const TierOptions& options, const jit::Jit& jit,
+Status CheckSchedules(const TierOptions& options, const Tier& tier,
                       const vm::Module& module) {
+  if (tier.jit == nullptr) return OkStatus();
   std::vector<std::string> names;
   for (const tensor::Dispatch& dispatch : module.definition().dispatches)
     names.push_back(dispatch.name);
-  return jit.CheckSchedules(names, options.has_schedules_of_others)
+  return tier.jit->CheckSchedules(names, options.has_schedules_of_others)
       .WithContext("--schedules");
 }
 
-Status OpenJit(const TierOptions& options, const hal::Device& device,
-               const std::shared_ptr<const vm::Module>& module,
-               const vm::NativePermission& permission, Tier& tier) {
-  EMBER_ASSIGN_OR_RETURN(const vm::KernelTier kind, ParseTier(options.tier));
-  vm::CompilePlan plan =
-      vm::PlanCompilation(kind, PlaceOf(options.jit), device.is_host());
-  if (options.wrapper == nullptr && device.is_host() &&
-      ChecksKernels(options.checks, options.tier))
-    tier.oracle = NewOracle(options.checks.folder);
-  plan.policy.checks_kernels = tier.oracle != nullptr;
-  // A wrapper takes time that is not the kernel's.
-  if (plan.in_background)
-    plan.policy.keeps_slow_kernels = options.wrapper != nullptr;
-  StatusOr<std::shared_ptr<jit::Jit>> loaded =
-      LoadJit(JitOptionsOf(options, plan, tier.oracle));
-  const Status status = loaded.status();
-  StatusOr<std::shared_ptr<vm::KernelProvider>> provider =
-      std::shared_ptr<vm::KernelProvider>();
-  if (loaded.ok()) {
-    tier.jit = *std::move(loaded);
-    EMBER_RETURN_IF_ERROR(CheckSchedules(options, *tier.jit, *module));
-    provider = std::shared_ptr<vm::KernelProvider>(tier.jit);
-  } else {
-    provider = status;
-  }
-  std::string warning;
-  StatusOr<std::shared_ptr<vm::Tiering>> tiering =
-      vm::TieringOf(module, plan, std::move(provider), permission, &warning);
-  if (!tiering.ok())
-    return tiering.status().WithContext("--tier=" + options.tier);
-  tier.tiering = *std::move(tiering);
-  if (tier.tiering == nullptr) tier.oracle = nullptr;
-  if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
-  return OkStatus();
-}
+// The native kernels of a command line.
+struct Natives {
+  vm::NativePermission permission;
+  vm::NativeOptions options;
+  std::vector<std::string> problems;  // overlays that cannot be read
+};
 
-Status UseNativeKernels(const TierOptions& options,
-                        const std::shared_ptr<hal::Device>& device,
-                        const std::shared_ptr<const vm::Module>& module,
-                        const vm::NativePermission& permission, Tier& tier) {
-  const std::string path = UserPath(options.model);
-  vm::NativeOptions natives;
+StatusOr<Natives> NativesOf(const TierOptions& options,
+                            const vm::Module& module) {
+  Natives natives;
+  if (options.model.empty()) return natives;
+  EMBER_ASSIGN_OR_RETURN(natives.permission, PermissionOf(options.native));
+  natives.options.device_launcher = vm::LaunchOnDevice;
   if (!options.native.library.empty()) {
     EMBER_ASSIGN_OR_RETURN(const void* const table,
-                           LoadTable(options.native.library, *module));
-    natives.tables.push_back(table);
+                           LoadTable(options.native.library, module));
+    natives.options.tables.push_back(table);
   }
-  if (!device->is_host()) {
-    natives.device = device;
-    natives.device_launcher = vm::LaunchOnDevice;
-  }
-  std::vector<std::string> problems;
-  if (permission.kind != vm::NativePermission::kNone) {
-    natives.overlays = vm::FindOverlays(path, &problems);
-  } else if (!module->definition().natives.empty() ||
+  const std::string path = UserPath(options.model);
+  if (natives.permission.kind != vm::NativePermission::kNone) {
+    natives.options.overlays = vm::FindOverlays(path, &natives.problems);
+  } else if (!module.definition().natives.empty() ||
              !vm::FindOverlayFiles(path).empty()) {
     std::fprintf(stderr,
                  "the module's native kernels are not used, as they run only "
                  "with --allow-native or --key\n");
   }
-  const std::optional<vm::NativeReport> report = vm::AddNativeKernels(
-      module, permission, std::move(natives), tier.tiering);
-  if (!report) return OkStatus();
-  tier.native = report->Text();
+  return natives;
+}
+
+// Kernels for other machines are mentioned only if there are none for this one.
+void PrintNatives(const vm::NativeReport& report,
+                  const std::vector<std::string>& problems) {
   for (const std::string& line : problems)
     std::fprintf(stderr, "%s\n", line.c_str());
-  // Kernels for other machines are mentioned only if there are none for this
-  // one.
-  if (report->kernels > 0) return OkStatus();
-  std::fprintf(stderr, "%s\n", tier.native.c_str());
-  for (const std::string& line : report->refused)
+  if (report.kernels > 0) return;
+  std::fprintf(stderr, "%s\n", report.Text().c_str());
+  for (const std::string& line : report.refused)
     std::fprintf(stderr, "%s\n", line.c_str());
-  return OkStatus();
 }
 
 }  // namespace
@@ -270,16 +248,29 @@ StatusOr<Tier> OpenTier(const TierOptions& options,
                         const std::shared_ptr<hal::Device>& device,
                         const std::shared_ptr<const vm::Module>& module) {
   EMBER_RETURN_IF_ERROR(CheckTierOptions(options));
-  EMBER_ASSIGN_OR_RETURN(const vm::NativePermission permission,
-                         PermissionOf(options.native));
+  EMBER_ASSIGN_OR_RETURN(Natives natives, NativesOf(options, *module));
+  EMBER_ASSIGN_OR_RETURN(const vm::KernelTier kind, ParseTier(options.tier));
   Tier tier;
-  if (HasJit(options)) {
-    EMBER_RETURN_IF_ERROR(OpenJit(options, *device, module, permission, tier));
-  }
-  if (!options.model.empty()) {
-    EMBER_RETURN_IF_ERROR(
-        UseNativeKernels(options, device, module, permission, tier));
-  }
+  StatusOr<vm::SessionKernels> kernels = vm::OpenSessionKernels(
+      module, {.tier = HasJit(options) ? kind : vm::KernelTier::kInterpreter,
+               .place = PlaceOf(options.jit),
+               .device = device,
+               .permission = natives.permission,
+               .find_provider =
+                   [&](vm::CompilePlan& plan) {
+                     return FindProvider(options, device->is_host(), plan,
+                                         tier);
+                   },
+               .natives = std::move(natives.options)});
+  if (!kernels.ok())
+    return kernels.status().WithContext("--tier=" + options.tier);
+  EMBER_RETURN_IF_ERROR(CheckSchedules(options, tier, *module));
+  tier.tiering = std::move(kernels->tiering);
+  if (!kernels->warning.empty())
+    std::fprintf(stderr, "%s\n", kernels->warning.c_str());
+  if (!kernels->natives) return tier;
+  tier.native = kernels->natives->Text();
+  PrintNatives(*kernels->natives, natives.problems);
   return tier;
 }
 
