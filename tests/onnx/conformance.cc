@@ -36,33 +36,36 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Add("suite", &options.suite, "DIR",
             "The folder of test cases (model.onnx and data sets).");
   flags.Add("filter", &options.filter, "GLOB",
-            "Only cases whose path below the suite matches.");
-  flags.Add("tier", &options.run.tier, "TIER", "0, 1, 2 or auto; see vm-run.");
+            "Runs only cases whose path below the suite matches.");
+  flags.Add("tier", &options.run.tier, "TIER",
+            "Runs on tier 0, 1, 2 or auto; see vm-run.");
   tools::AddKernelCheckFlags(flags, &options.run.checks);
   flags.Add("device", &options.run.device, "NAME",
-            "The device to run on, as of vm-run; the summary tells how many "
-            "cases it ran in all.");
+            "Runs on this device; see vm-run. The summary says how many "
+            "cases ran there completely.");
   flags.Add("threads", &options.run.threads, "N",
-            "Threads that compute; 0: one per core.");
+            "Computes with N threads. 0: one per core.");
   flags.Add("timeout", &options.timeout, "S",
-            "Seconds for one case; 0: no limit.");
-  flags.Add("json", &options.json, "FILE", "Write one record per case.");
-  flags.Add(
-      "manifest", &options.manifest, "FILE",
-      "Tolerances per case; default: manifest.json in the suite or above it.");
+            "Gives each case at most S seconds. 0: no limit.");
+  flags.Add("json", &options.json, "FILE", "Writes one record per case.");
+  flags.Add("manifest", &options.manifest, "FILE",
+            "Reads tolerances per case from this file. Default: "
+            "manifest.json in the suite or above it.");
   flags.Add("expect", &options.expect, "FILE",
-            "Compare with the cases that this file expects to fail or to be "
-            "interpreted (tests/onnx/expectation.h); differences are errors, "
-            "other failures are not.");
+            "Compares with the cases that this file expects to fail or to "
+            "be interpreted\n"
+            "(tests/onnx/expectation.h). Differences are errors; other "
+            "failures are not.");
   flags.Add("bless", &options.bless,
-            "Write what was found to the file of --expect. Needs a tier with "
-            "kernels and no --filter.");
+            "Writes the findings to the file of --expect. It needs a tier "
+            "with kernels and no --filter.");
   flags.Add("together", &options.together,
-            "All cases in this process, without --timeout: for devices that "
-            "take long to open (CUDA's). A crash ends the run.");
-  flags.Add("quiet", &options.quiet, "Only the summary.");
+            "Runs all cases in this process, without --timeout: for "
+            "devices that take long to open\n"
+            "(CUDA's). A crash ends the run.");
+  flags.Add("quiet", &options.quiet, "Prints only the summary.");
   flags.Add("verbose", &options.verbose,
-            "Also list the passed cases that needed pinned dims or inputs "
+            "Also lists the passed cases that needed pinned dims or inputs "
             "compiled in.");
   flags.Example(
       "conformance --suite ../shared/corpus/onnx-conformance --filter "

@@ -227,7 +227,7 @@ void Soak::TakeSample(Clock::time_point start) {
 
 // Returns the mean over a part of the samples.
 double Mean(const std::vector<Sample>& samples, double begin, double end,
-            double Sample::* value) {
+            double Sample::*value) {
   const auto count = static_cast<double>(samples.size());
   const auto first = static_cast<size_t>(begin * count);
   const auto last = std::max(first + 1, static_cast<size_t>(end * count));
@@ -344,12 +344,16 @@ int main(int argc, char** argv) {
       "Runs modules in several threads for a long time, and watches memory, "
       "latency and results.");
   flags.Positional("MODULE.vmfb", 1, 1000, &options.files);
-  flags.Add("minutes", &options.minutes, "M", "How long.");
+  flags.Add("minutes", &options.minutes, "M", "Runs for M minutes.");
   flags.Add("runs", &options.runs, "N",
-            "Ends after so many runs, and says nothing of memory; 0: by time.");
-  flags.Add("threads", &options.threads, "N", "Each with its own sessions.");
-  flags.Add("variants", &options.variants, "N", "Sets of inputs per model.");
-  flags.Add("seed", &options.seed, "N", "A random one otherwise.");
+            "Ends after N runs, and prints nothing about memory. 0: ends "
+            "by time.");
+  flags.Add("threads", &options.threads, "N",
+            "Runs N threads, each with its own sessions.");
+  flags.Add("variants", &options.variants, "N",
+            "Uses N sets of inputs for each model.");
+  flags.Add("seed", &options.seed, "N",
+            "Seeds the inputs. Default: a random seed.");
   flags.Add("o", &options.output, "PATH", "Writes PATH.csv and PATH.svg.");
   flags.Example("soak model.vmfb --minutes=60");
   return ember::tools::RunTool(argc, argv, flags, [&options] {

@@ -61,12 +61,14 @@ StatusOr<std::string> WriteReproOf(const vm::ComparedCall& call,
 void AddKernelCheckFlags(Flags& flags, KernelCheckFlags* values) {
   flags.AddChoice(
       "check-kernels", &values->when, {"auto", "on", "off"},
-      "Compares the first call of each kernel with the interpreter's before "
-      "anybody sees its\nresults; one that is wrong is not used, and its call "
-      "is written to --wrong-kernels for\nvm-diff --repro. auto: with "
-      "--tier=auto.");
+      "Compares the first call of each kernel with the interpreter's "
+      "before its results are used. A\n"
+      "wrong kernel is not used, and its call is written to "
+      "--wrong-kernels for vm-diff --repro.\n"
+      "auto: only with --tier=auto.");
   flags.Add("wrong-kernels", &values->folder, "FOLDER",
-            "Where; empty: nowhere.");
+            "The folder for calls of wrong kernels. If it is empty, none "
+            "is written.");
 }
 
 bool ChecksKernels(const KernelCheckFlags& flags, const std::string& tier) {

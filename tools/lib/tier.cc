@@ -211,27 +211,31 @@ void PrintNatives(const vm::NativeReport& report,
 void AddTf32Flag(Flags& flags, bool* value) {
   flags.Add("allow-tf32", value,
             "Kernels of CUDA's devices may multiply f32 by f32 as tf32, on "
-            "tensor cores: factors lose\nall but 10 bits of their mantissas "
-            "(each is up to 2^-10 of itself nearer to zero), sums stay\nf32. "
-            "On other devices it changes nothing.");
+            "tensor cores. Factors keep 10\n"
+            "bits of their mantissas (each is up to 2^-10 of itself nearer "
+            "to zero), and sums stay f32.\n"
+            "The flag has no effect on other devices.");
 }
 
 void AddRoundingFlags(Flags& flags, RoundingFlags* values) {
   flags.Add("exact-schedules", &values->exact_schedules,
-            "Kernels round as the interpreter does, but for the order of sums: "
-            "no convolution by\nWinograd's method, no softmax in blocks; on "
-            "GPUs no matrices of floats.");
+            "Kernels round as the interpreter does, except for the order "
+            "of sums. They use no Winograd\n"
+            "convolutions, no softmax in blocks, and no matrix "
+            "instructions for floats on GPUs.");
   AddTf32Flag(flags, &values->allow_tf32);
 }
 
 void AddJitFlag(Flags& flags, std::string* value) {
   flags.AddChoice(
       "jit", value, {"auto", "worker", "thread", "off"},
-      "Where kernels are compiled. worker: in a process of its own, "
-      "ember-compile-worker, which is\nstarted when a first kernel is wanted "
-      "and serves all processes of this user; thread: in\nthis process; off: "
-      "nowhere; auto: with --tier=auto in the worker if it is there, else in "
-      "a\nthread.");
+      "The place where kernels are compiled. worker: a process of "
+      "its own, ember-compile-worker,\n"
+      "which starts with the first request and serves all processes "
+      "of this user. thread: this\n"
+      "process. off: nowhere. auto: with --tier=auto the worker if "
+      "its program is installed, else a\n"
+      "thread.");
 }
 
 Status CheckTierOptions(const TierOptions& options) {
@@ -283,12 +287,12 @@ Status CheckSchedulesUsed(const Tier& tier) {
 
 void AddNativeFlags(Flags& flags, NativeFlags* values) {
   flags.Add("allow-native", &values->is_allowed,
-            "Runs the machine code that vm-prejit wrote into the module, where "
-            "there is some for this\nprocessor: only for a module whose maker "
-            "you trust.");
+            "Runs the machine code that vm-prejit wrote into the module, "
+            "if it has some for this\n"
+            "processor. Use it only for a module whose maker you trust.");
   flags.Add("key", &values->key, "NAME.public",
-            "The same for a module that vm-sign signed with the secret of this "
-            "key, and no other.");
+            "Does the same, but only for a module that vm-sign signed with "
+            "the secret of this key.");
   flags.Add("native-library", &values->library, "FILE.so",
             "Loads a shared object that vm-prejit --emit=shared wrote, and "
             "runs its kernels.");
