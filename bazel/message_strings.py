@@ -1,9 +1,9 @@
-"""Finds the string literals of C++ files that are prose: messages and help texts.
+"""Finds the texts for users in C++ files: messages and help, which are string literals.
 
-    for literal in message_strings(path, text):
+    for literal in message_strings(text):
         literal.line, literal.text   # 12, "expected a model, found "
 
-Adjacent literals are one. A literal is prose if it has at least three words. Raw strings are programs or
+Adjacent literals are one. Only literals with at least three words are returned. Raw strings are programs or
 data and are left out.
 """
 
@@ -12,35 +12,38 @@ import re
 
 Literal = collections.namedtuple("Literal", "line text")
 
-TOKEN = re.compile(
-    r'//[^\n]*|/\*.*?\*/'
-    r'|(?P<raw>(?:u8|u|U|L)?R"(?P<tag>[^(\s]*)\(.*?\)(?P=tag)")'
-    r'|(?P<string>"(?:[^"\\\n]|\\.)*")'
-    r"|'(?:[^'\\\n]|\\.)+'"
-    r"|(?P<space>\s+)|(?P<other>[A-Za-z_0-9](?:'?[A-Za-z_0-9])*|.)", re.S)
-WORD = re.compile(r"[A-Za-z][a-z'’-]*")
-WORDS_OF_PROSE = 3
+_TOKEN = re.compile(
+    r"(?P<comment>//[^\n]*|/\*.*?\*/)"
+    r'|(?P<raw>R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)")'
+    r'|(?P<string>"(?:\\.|[^"\\\n])*")'
+    r"|(?P<space>\s+|\\\n)"
+    r"|'(?:\\.|[^'\\\n])+'"
+    r"|[A-Za-z_0-9](?:'?[A-Za-z_0-9])*|.",
+    re.DOTALL,
+)
+_WORD = re.compile(r"[A-Za-z][a-z'’-]*")
+_WORDS_OF_PROSE = 3
 
 
-def unescaped(literal):
+def _unescaped(literal):
     return re.sub(r'\\(["\\nt])', lambda m: {"n": "\n", "t": " "}.get(m.group(1), m.group(1)), literal[1:-1])
 
 
-def is_prose(text):
-    return len([w for w in text.split() if WORD.fullmatch(w.strip("'\",.;:()?!"))]) >= WORDS_OF_PROSE
+def _is_prose(text):
+    return sum(1 for word in text.split() if _WORD.fullmatch(word.strip("'\",.;:()?!"))) >= _WORDS_OF_PROSE
 
 
-def message_strings(path, text):
-    """Yields the prose literals of a C++ file."""
-    parts, start, line = [], 0, 1
-    for match in TOKEN.finditer(text):
+def message_strings(text):
+    """Yields the literals of a C++ file that are prose."""
+    parts, first, line = [], 0, 1
+    for match in _TOKEN.finditer(text):
         token = match.group()
         if match.group("string"):
-            if not parts:
-                start = line
-            parts.append(unescaped(token))
-        elif parts and (match.group("other") or match.group("raw") or token.startswith("'")):
-            if is_prose("".join(parts)):
-                yield Literal(start, "".join(parts))
+            first = first if parts else line
+            parts.append(_unescaped(token))
+        elif parts and not match.group("space") and not match.group("comment"):
+            whole = "".join(parts)
             parts = []
+            if _is_prose(whole):
+                yield Literal(first, whole)
         line += token.count("\n")

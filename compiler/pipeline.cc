@@ -92,7 +92,7 @@ constexpr Stage kPipeline[] = {
     {"sink-transposes",
      "moves transposes down until they cancel: channels-last throughout",
      SinkTransposes},
-    {"simplify", "what the moved transposes left", Simplify},
+    {"simplify", "simplifies the graph after moving transposes", Simplify},
     // This pass folds the weights' own transposes; fold-scales looks for
     // constant weights.
     {"fold-constants", "constants that were transposed", FoldConstants, nullptr,
@@ -113,7 +113,7 @@ constexpr Stage kPipeline[] = {
     // This pass comes behind those that would fold the indices to constants.
     {"split-searches", "arg searches along rows become two reductions",
      SplitSearches},
-    {"simplify", "what folding left", Simplify},
+    {"simplify", "simplifies the graph after folding", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},

@@ -77,7 +77,7 @@ void Declare(Options& options, Flags& flags) {
 }
 
 bool Exists(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0;
 }
 
@@ -113,7 +113,8 @@ StatusOr<std::vector<jit::CompileTarget>> PrejitTargets(std::string_view list) {
 StatusOr<GoldenResult> RunCase(const GoldenCase& golden, const Options& options,
                                const std::vector<jit::CompileTarget>& prejit) {
   if (!Exists(golden.model))
-    return NotFoundError(golden.model + ": not there (see --seeded)");
+    return NotFoundError(golden.model +
+                         ": expected a file, found none (see --seeded)");
   const auto prepare = [&](const std::shared_ptr<const vm::Module>& module)
       -> StatusOr<PreparedModule> {
     EMBER_ASSIGN_OR_RETURN(PrejittedModule made, LoadPrejitted(module, prejit));
@@ -267,7 +268,8 @@ int main(int argc, char** argv) {
   Flags flags("golden_models", "[flags]",
               "Runs the models of a corpus on recorded inputs and compares "
               "with recorded outputs.\n"
-              "Exit status: 0 none is wrong, 1 some are, 2 no model is meant.");
+              "Exit status: 0 no model is wrong, 1 some are, 2 no model was "
+              "selected.");
   Declare(options, flags);
   const int code =
       RunTool(argc, argv, flags, [&options] { return Run(options); });

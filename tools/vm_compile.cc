@@ -250,7 +250,8 @@ int main(int argc, char** argv) {
   Flags flags(
       "vm-compile", "MODEL -o MODEL.vmfb [flags]",
       "Compiles a model to a module, which vm-run and applications run. "
-      "--list-formats tells of\nwhich formats.");
+      "--list-formats prints\n"
+      "the formats.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Compile(options); });
 }

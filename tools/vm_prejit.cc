@@ -75,10 +75,10 @@ void Declare(Options& options, Flags& flags) {
             "Reads a profile that vm-run --record wrote. Makes kernels "
             "only for hot dispatches, also for\n"
             "the shapes that were recorded where the model leaves dims "
-            "open. That part of the profile\n"
-            "goes into the module and says what --tier=auto compiles "
-            "first. Without --target only the\n"
-            "profile is added.");
+            "open. The hot part of the\n"
+            "profile goes into the module and says what --tier=auto compiles "
+            "first. Without --target only\n"
+            "the profile is added.");
   flags.Add("hot", &options.hot, "PERCENT",
             "With --profile: makes kernels for the dispatches that "
             "together took this share of the time.");
@@ -250,8 +250,7 @@ Status CheckIsModule(const Options& options, const LoadedModel& model) {
     return OkStatus();
   return InvalidArgumentError(
       options.models[0] +
-      ": expected a module that its kernels or profile are of (vm-compile "
-      "makes one), found a model");
+      ": expected a compiled module (vm-compile makes one), found a model");
 }
 
 StatusOr<std::vector<vm::DispatchProfile>> ReadProfile(

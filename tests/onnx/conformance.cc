@@ -151,9 +151,10 @@ void PrintCounts(const Report& report, bool verbose,
         result.frozen_inputs > 0 ? "inputs compiled in" : "dims pinned");
   }
   std::printf(
-      "Of the passed: %d as the file is; %d with the data's dims for those the "
+      "Passed cases: %d as the file is; %d with the data's dims for those the "
       "file leaves open; %d with inputs compiled in (shapes, axes …)\n"
-      "%d of the passed are random: types and shapes compared, no values\n",
+      "%d of the passed cases are random: types and shapes are compared, but "
+      "no values\n",
       as_is, pinned, frozen, unchecked);
   if (device != "cpu") {
     const int all = report.Passed([](const CaseResult& result) {
@@ -165,7 +166,7 @@ void PrintCounts(const Report& report, bool verbose,
     const int empty = report.Passed(
         [](const CaseResult& result) { return result.calls == 0; });
     std::printf(
-        "Of the passed: %d ran on %s with all their dispatches, %d with some, "
+        "Passed cases: %d ran on %s with all their dispatches, %d with some, "
         "%d with none; %d have no dispatch\n",
         all, device.c_str(), passed - all - none - empty, none, empty);
   }
@@ -229,8 +230,8 @@ Status CompareOrBless(const Report& report, const Options& options) {
     return WriteFileAtomically(
         path,
         PrintExpectation(found,
-                         "What ./dev conformance expects; ./dev conformance "
-                         "--bless writes it."));
+                         "The results that ./dev conformance expects; ./dev "
+                         "conformance --bless writes them."));
   }
   EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   StatusOr<Expectation> expected = ParseExpectation(text);
@@ -244,7 +245,7 @@ Status CompareOrBless(const Report& report, const Options& options) {
     std::printf("UNEXPECTED %s\n", line.c_str());
   if (differences.empty()) return OkStatus();
   return InternalError(std::to_string(differences.size()) +
-                       " differences from what " + options.expect +
+                       " differences from the results that " + options.expect +
                        " expects; --bless writes it anew");
 }
 
@@ -328,7 +329,8 @@ int main(int argc, char** argv) {
   ember::tools::Flags flags(
       "conformance", "--suite DIR [flags]",
       "Runs ONNX backend tests and says what fails and why.\n"
-      "Exit status: 0 all as expected, 1 not, 2 no case is meant.");
+      "Exit status: 0 all cases are as expected, 1 some are not, 2 no case was "
+      "selected.");
   ember::tests::Declare(options, flags);
   bool all_passed = true;
   const int code = ember::tools::RunTool(argc, argv, flags, [&] {

@@ -295,8 +295,8 @@ Status Run(const Options& options) {
                      "dispatches of " + std::to_string(options.folders.size()) +
                          " recorded models");
   std::printf(
-      "%s: of these kernels' results %lld were looked at closely, %lld could "
-      "not be judged\n",
+      "%s: of these kernels' results %lld needed a closer comparison, %lld "
+      "could not be judged\n",
       std::string(jit::TestProcessor() == nullptr ? "this machine"
                                                   : jit::TestProcessor()->name)
           .c_str(),

@@ -227,7 +227,7 @@ void Soak::TakeSample(Clock::time_point start) {
 
 // Returns the mean over a part of the samples.
 double Mean(const std::vector<Sample>& samples, double begin, double end,
-            double Sample::*value) {
+            double Sample::* value) {
   const auto count = static_cast<double>(samples.size());
   const auto first = static_cast<size_t>(begin * count);
   const auto last = std::max(first + 1, static_cast<size_t>(end * count));
@@ -267,8 +267,8 @@ Status Soak::Report() const {
   const double after = Mean(samples_, 0.8, 1, &Sample::megabytes);
   const jit::JitTotals totals = jit_->totals();
   std::printf(
-      "%lld runs in %lld sessions on %lld threads: %lld met a limit, %lld were "
-      "cancelled, all others gave tier 0's results; %lld kernels (%lld "
+      "%lld runs in %lld sessions on %lld threads: %lld reached a limit, %lld "
+      "were cancelled, all others gave tier 0's results; %lld kernels (%lld "
       "declined).\n"
       "Memory: %.1f MB in the second fifth of the time, %.1f MB in the last "
       "(peak %.1f). Median latency: %.3f and %.3f ms, p99: %.3f and %.3f ms.\n"

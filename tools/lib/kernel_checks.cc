@@ -98,8 +98,8 @@ std::string OracleText(const jit::OracleTotals& totals) {
   if (totals.calls == 0) return "";
   char line[160];
   std::snprintf(line, sizeof line,
-                "First calls of kernels that were checked: %lld, of which %lld "
-                "wrong, %lld looked at closely.\n",
+                "%lld first calls of kernels were checked: %lld were wrong, "
+                "and %lld needed a closer comparison.\n",
                 static_cast<long long>(totals.calls),
                 static_cast<long long>(totals.wrong),
                 static_cast<long long>(totals.suspects));

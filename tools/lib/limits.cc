@@ -28,8 +28,7 @@ StatusOr<int64_t> ParseAmount(const std::string& flag, const std::string& text,
   if (!is_good || !(number >= 1) || number > kMax) {
     return CommandLineError(
         "--" + flag +
-        ": expected a number, as 1000000, 500M or 1.5G, or none, "
-        "found '" +
+        ": expected a number such as 1000000, 500M or 1.5G, or none, found '" +
         text + "'");
   }
   return static_cast<int64_t>(number);

@@ -120,8 +120,8 @@ StatusOr<vm::NativePermission> PermissionOf(const NativeFlags& flags) {
   }
   if (flags.is_allowed) {
     return CommandLineError(
-        "--key: expected no --allow-native beside it, which would let code run "
-        "that nobody signed");
+        "--key: expected no --allow-native beside it, which would let unsigned "
+        "code run");
   }
   EMBER_ASSIGN_OR_RETURN(permission.key, ReadPublicKey(flags.key));
   permission.kind = vm::NativePermission::kSigned;
@@ -330,8 +330,8 @@ std::string JitText(const Tier& tier, const vm::Module& module) {
   text += line;
   std::snprintf(
       line, sizeof line,
-      "Code of %lld kernels was compiled, of %lld read from the "
-      "cache, of %lld that of another.\n",
+      "Code of %lld kernels was compiled, of %lld read from the cache, and of "
+      "%lld shared with another kernel.\n",
       static_cast<long long>(totals.kernels - totals.loaded - totals.shared),
       static_cast<long long>(totals.loaded),
       static_cast<long long>(totals.shared));
