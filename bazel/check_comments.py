@@ -206,7 +206,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--share", action="store_true", help="print the share of comments that begin as fragments")
     parser.add_argument("--sample", type=int, metavar="N", help="print N comments drawn at random")
-    parser.add_argument("--seed", type=int, default=1, help="of --sample (1)")
+    parser.add_argument("--seed", type=int, default=1, help="seeds --sample (default: 1)")
     options = parser.parse_args()
     paths = [p for p in sys.stdin.read().split("\0") if p]
     ours = [p for p in paths if not p.startswith(FROZEN) and (not p.startswith("third_party/") or p.endswith(("BUILD", ".bzl", ".md")))]
