@@ -66,7 +66,7 @@ StatusOr<SessionKernels> OpenSessionKernels(
           std::make_shared<Tiering>(module, *std::move(provider), plan.policy);
     } else if (can_do_without) {
       kernels.warning =
-          Concat({is_host ? "tier 0 only: " : "no kernels but of files: ",
+          Concat({is_host ? "tier 0 only: " : "only kernels of files: ",
                   provider.status().message()});
     } else {
       return provider.status();

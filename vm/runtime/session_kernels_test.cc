@@ -89,7 +89,7 @@ TEST_F(SessionKernelsTest, AutoRunsWithoutAProviderIfItCan) {
   options.permission.kind = NativePermission::kAny;
   kernels = Open(options);
   ASSERT_TRUE(kernels.ok());
-  EXPECT_EQ(kernels->warning, "no kernels but of files: no JIT");
+  EXPECT_EQ(kernels->warning, "only kernels of files: no JIT");
   EXPECT_TRUE(kernels->natives.has_value());
 }
 
