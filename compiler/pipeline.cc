@@ -70,20 +70,19 @@ constexpr Lowering kEmit = {
 constexpr Stage kPipeline[] = {
     // This pass is first, so that the set of rounded values follows from the
     // model alone.
-    {"widen-chains", "chains of f16 and bf16 are computed in f32", WidenChains},
+    {"widen-chains", "computes chains of f16 and bf16 in f32", WidenChains},
     {"simplify", "drops operations that compute nothing", Simplify},
     // This pass comes before folding, while weights are still bytes.
-    {"dequantize-late", "quantizers' float operators compute with integers",
+    {"dequantize-late", "computes float operators of quantizers with integers",
      DequantizeLate},
-    {"hoist-scales",
-     "factors of 8-bit floats are multiplied as they are, scales after them",
+    {"hoist-scales", "multiplies factors of 8-bit floats before their scales",
      HoistScales},
     {"fold-constants",
      "computes operations on constants by running their definition",
      FoldConstants, nullptr, /*is_of_all_regions=*/true},
     // Weights may be computed outside of regions; from here on regions fold
     // them.
-    {"capture-constants", "constants that regions use become theirs",
+    {"capture-constants", "moves constants into the regions that use them",
      CaptureConstants},
     // This pass comes before transposes move, so that equal transposes of one
     // value are merged.
@@ -95,23 +94,26 @@ constexpr Stage kPipeline[] = {
     {"simplify", "simplifies the graph after moving transposes", Simplify},
     // This pass folds the weights' own transposes; fold-scales looks for
     // constant weights.
-    {"fold-constants", "constants that were transposed", FoldConstants, nullptr,
+    {"fold-constants", "computes transposes of constants", FoldConstants,
+     nullptr,
      /*is_of_all_regions=*/true},
-    {"fold-pads", "zero pads become the padding of convolutions and windows",
-     FoldPads},
-    {"fold-scales", "batch-norm scales become part of the weights", FoldScales},
+    {"fold-pads",
+     "turns zero pads into the padding of convolutions and windows", FoldPads},
+    {"fold-scales", "multiplies batch-norm scales into the weights",
+     FoldScales},
     // From here on transposes and constants keep their places.
-    {"narrow-products", "products of quantized tensors read bytes",
+    {"narrow-products", "lets products of quantized tensors read bytes",
      NarrowProducts},
-    {"fold-constants", "scaled weights, biases, sums of weights", FoldConstants,
-     nullptr, /*is_of_all_regions=*/true},
+    {"fold-constants", "computes scaled weights, biases and sums of weights",
+     FoldConstants, nullptr, /*is_of_all_regions=*/true},
     // This pass comes after all passes that would fold its casts again.
-    {"narrow-weights", "weights that narrow floats hold are stored so",
+    {"narrow-weights", "stores weights as narrow floats that hold them exactly",
      NarrowWeights},
-    {"index-comparisons", "masks compare indices, not constants that count",
+    {"index-comparisons",
+     "lets masks compare indices, not constants that count",
      UseIndicesInComparisons},
     // This pass comes behind those that would fold the indices to constants.
-    {"split-searches", "arg searches along rows become two reductions",
+    {"split-searches", "turns arg searches along rows into two reductions",
      SplitSearches},
     {"simplify", "simplifies the graph after folding", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
