@@ -339,7 +339,7 @@ int main(int argc, char** argv) {
       "the runs that come after.");
   flags.Add("kills", &options.kills, "N", "Kills N processes.");
   flags.Add("seed", &options.seed, "N",
-            "Seeds the rounds. Default: a random seed.");
+            "Seeds the rounds; the default is random.");
   flags.Add("first", &options.first, "N", "Begins with round N.");
   flags.Add("kernels", &options.kernels, "N",
             "The least number of kernels of the model.");

@@ -353,7 +353,7 @@ int main(int argc, char** argv) {
   flags.Add("variants", &options.variants, "N",
             "Uses N sets of inputs for each model.");
   flags.Add("seed", &options.seed, "N",
-            "Seeds the inputs. Default: a random seed.");
+            "Seeds the inputs; the default is random.");
   flags.Add("o", &options.output, "PATH", "Writes PATH.csv and PATH.svg.");
   flags.Example("soak model.vmfb --minutes=60");
   return ember::tools::RunTool(argc, argv, flags, [&options] {
