@@ -97,8 +97,8 @@ constexpr Stage kPipeline[] = {
     {"fold-constants", "computes transposes of constants", FoldConstants,
      nullptr,
      /*is_of_all_regions=*/true},
-    {"fold-pads",
-     "turns zero pads into the padding of convolutions and windows", FoldPads},
+    {"fold-pads", "makes zero pads the padding of convolutions and windows",
+     FoldPads},
     {"fold-scales", "multiplies batch-norm scales into the weights",
      FoldScales},
     // From here on transposes and constants keep their places.
@@ -113,7 +113,7 @@ constexpr Stage kPipeline[] = {
      "lets masks compare indices, not constants that count",
      UseIndicesInComparisons},
     // This pass comes behind those that would fold the indices to constants.
-    {"split-searches", "turns arg searches along rows into two reductions",
+    {"split-searches", "replaces arg searches along rows by two reductions",
      SplitSearches},
     {"simplify", "simplifies the graph after folding", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
