@@ -301,8 +301,9 @@ Status Run(const Options& options) {
   std::printf(
       "%s: of these kernels' results %lld needed a closer comparison, %lld "
       "could not be judged\n",
-      std::string(jit::TestProcessor() == nullptr ? "this machine"
-                                                  : jit::TestProcessor()->name)
+      std::string(jit::llvm_ir::TestProcessor() == nullptr
+                      ? "this machine"
+                      : jit::llvm_ir::TestProcessor()->name)
           .c_str(),
       static_cast<long long>(check.suspects),
       static_cast<long long>(check.untold));
