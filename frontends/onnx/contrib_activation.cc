@@ -1,12 +1,11 @@
 // com.microsoft: activations with fused additions, and dropout in inference
 // form.
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "frontends/onnx/contrib.h"
 #include "frontends/onnx/operator_table.h"
-#include "frontends/ops/compositions.h"
+#include "frontends/ops/functions.h"
 #include "frontends/ops/dims.h"
 
 namespace ember::onnx {
@@ -36,8 +35,8 @@ void ImportFastGelu(NodeContext& c) {
 
 void ImportQuickGelu(NodeContext& c) {
   const double alpha = c.Float("alpha", 1.702);
-  c.SetOutput(0, InWideType(c.Input(0),
-                            [&](Tensor x) { return x * Sigmoid(x * alpha); }));
+  c.SetOutput(
+      0, InWideType(c.Input(0), [&](Tensor x) { return Swish(x, alpha); }));
 }
 
 void ImportGemmFastGelu(NodeContext& c) {

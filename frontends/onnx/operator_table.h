@@ -83,6 +83,12 @@ const OperatorRow* FindOperator(std::string_view domain, std::string_view name,
 // Returns all rows, family by family.
 std::span<const OperatorRow> OperatorTable();
 
+// Imports a function of each element, such as those of ops/functions.h.
+template <Tensor (*kFunction)(Tensor)>
+void ImportScalar(NodeContext& c) {
+  c.SetOutput(0, kFunction(c.Input(0)));
+}
+
 // The families. Each is defined in the file of its name.
 std::span<const OperatorRow> ActivationOperators();
 std::span<const OperatorRow> AttentionOperators();

@@ -67,7 +67,9 @@ DimRange RangeOf(const Dim& dim) {
   if (!dim.is_valid())
     return {};  // overflow; it is refused when it becomes part of a type
   DimRange range = dim.Fold<DimRange>(
-      [](int64_t value) { return DimRange{value, value}; },
+      [](int64_t value) {
+        return DimRange{value, value};
+      },
       [](const std::string& symbol) {
         // Sizes that depend on data (GraphBuilder::FreshSymbol) may be 0.
         const int64_t low = symbol.starts_with('_') ? 0 : 1;

@@ -45,11 +45,11 @@ TEST(Axes, Errors) {
                 EXPECT_THAT(c.Axes({0, -5}, 4), IsEmpty());
               }),
               HasSubstr("expected a value in [-4, 3], found -5"));
-  EXPECT_THAT(ErrorOf([](ImportContext& c) {
-                EXPECT_THAT(DistinctAxes(c.builder(), {1, 3, -1}, 4),
-                            IsEmpty());
-              }),
-              HasSubstr("axes: expected different ones, found -1 twice"));
+  EXPECT_THAT(
+      ErrorOf([](ImportContext& c) {
+        EXPECT_THAT(DistinctAxes(c.builder(), {1, 3, -1}, 4), IsEmpty());
+      }),
+      HasSubstr("axes: expected different ones, found -1 twice"));
 }
 
 TEST(ImportContext, Ranges) {

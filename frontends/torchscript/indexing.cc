@@ -1,7 +1,6 @@
 // Operators that access elements by index: gathers, scatters, masks,
 // embeddings.
 #include <algorithm>
-#include <numeric>
 
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
@@ -372,7 +371,8 @@ Tensor OneHot(Call& c) {
   return ops::Cast(ops::Equal(ops::Unsqueeze(x, {x.rank()}), place),
                    DType::kI64);
 }
-Tensor IsNan(const Tensor& x) { return ops::NotEqual(x, x); }
+// Returns true for NaN. Integers are never NaN.
+Tensor IsUnordered(const Tensor& x) { return ops::NotEqual(x, x); }
 // Counts the boundaries below x (or not above it); NaN is above all numbers.
 Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
   if (!c.CheckRank("boundaries", sorted, 1, 1)) return x;
@@ -381,9 +381,9 @@ Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
       ops::AlongAxis(ops::Cast(sorted, type), x.rank(), x.rank() + 1);
   const Tensor value = ops::Unsqueeze(ops::Cast(x, type), {x.rank()});
   const Tensor is_below =
-      right ? ops::Or(ops::LessEqual(bounds, value), IsNan(value))
+      right ? ops::Or(ops::LessEqual(bounds, value), IsUnordered(value))
             : ops::And(ops::Not(ops::LessEqual(value, bounds)),
-                       ops::Not(IsNan(bounds)));
+                       ops::Not(IsUnordered(bounds)));
   return ops::Reduce(ops::Cast(is_below, DType::kI64), "sum", {x.rank()},
                      false);
 }
