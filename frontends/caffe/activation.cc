@@ -19,13 +19,9 @@ std::optional<double> LogOfBase(LayerContext& c, double base) {
 
 }  // namespace
 
-void ImportAbsVal(LayerContext& c) { c.SetOutput(0, Absolute(c.Input(0))); }
-
-void ImportBnll(LayerContext& c) { c.SetOutput(0, ops::Softplus(c.Input(0))); }
-
 void ImportClip(LayerContext& c) {
   const ClipParameter& p = c.layer().clip_param();
-  c.SetOutput(0, Minimum(Maximum(c.Input(0), p.min()), p.max()));
+  c.SetOutput(0, Clip(c.Input(0), p.min(), p.max()));
 }
 
 // Imports Dropout. If training used scale_train, its outputs were scaled then,
@@ -39,9 +35,7 @@ void ImportDropout(LayerContext& c) {
 }
 
 void ImportElu(LayerContext& c) {
-  const Tensor x = c.Input(0);
-  c.SetOutput(0,
-              Select(Less(0, x), x, Expm1(x) * c.layer().elu_param().alpha()));
+  c.SetOutput(0, Elu(c.Input(0), c.layer().elu_param().alpha()));
 }
 
 void ImportExp(LayerContext& c) {
@@ -58,18 +52,13 @@ void ImportLog(LayerContext& c) {
   c.SetOutput(0, Log(c.Input(0) * p.scale() + p.shift()) * (1 / *log));
 }
 
-void ImportMish(LayerContext& c) {
-  const Tensor x = c.Input(0);
-  c.SetOutput(0, x * Tanh(ops::Softplus(x)));
-}
-
 // Imports Power: (shift + scale * x)^power.
 void ImportPower(LayerContext& c) {
   const PowerParameter& p = c.layer().power_param();
   Tensor x = c.Input(0);
   if (p.scale() != 1) x = x * p.scale();
   if (p.shift() != 0) x = x + p.shift();
-  if (p.power() == 2) x = x * x;
+  if (p.power() == 2) x = Square(x);
   if (p.power() != 1 && p.power() != 2) x = Power(x, p.power());
   c.SetOutput(0, x);
 }
@@ -86,30 +75,22 @@ void ImportPRelu(LayerContext& c) {
       p.channel_shared()
           ? c.Weight(0, {}, filler)
           : ops::AlongAxis(c.Weight(0, {*channels}, filler), 1, x.rank());
-  c.SetOutput(0, Select(Less(0, x), x, x * slope));
+  c.SetOutput(0, LeakyRelu(x, slope));
 }
 
 void ImportRelu(LayerContext& c) {
   const double slope = c.layer().relu_param().negative_slope();
   const Tensor x = c.Input(0);
-  c.SetOutput(0, slope == 0 ? ops::Relu(x) : Select(Less(0, x), x, x * slope));
+  c.SetOutput(0, slope == 0 ? Relu(x) : LeakyRelu(x, slope));
 }
 
 void ImportRelu6(LayerContext& c) {
-  c.SetOutput(
-      0, Minimum(Maximum(c.Input(0), 0), c.layer().relu6_param().threshold()));
-}
-
-void ImportSigmoid(LayerContext& c) {
-  c.SetOutput(0, ops::Sigmoid(c.Input(0)));
+  c.SetOutput(0, Clip(c.Input(0), 0, c.layer().relu6_param().threshold()));
 }
 
 void ImportSwish(LayerContext& c) {
-  const Tensor x = c.Input(0);
-  c.SetOutput(0, x * ops::Sigmoid(x * c.layer().swish_param().beta()));
+  c.SetOutput(0, Swish(c.Input(0), c.layer().swish_param().beta()));
 }
-
-void ImportTanH(LayerContext& c) { c.SetOutput(0, Tanh(c.Input(0))); }
 
 void ImportThreshold(LayerContext& c) {
   c.SetOutput(0, Cast(Less(c.layer().threshold_param().threshold(), c.Input(0)),

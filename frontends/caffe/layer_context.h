@@ -22,6 +22,7 @@
 #include "frontends/caffe/weights.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/functions.h"
 #include "frontends/ops/operand_context.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/ops/windows.h"

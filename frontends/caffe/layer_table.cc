@@ -12,15 +12,23 @@ constexpr std::string_view kEvaluation =
 constexpr std::string_view kFilter =
     "the data decide how many images its tops have: filter after the model";
 
+template <Tensor (*kFunction)(Tensor)>
+void ImportScalar(LayerContext& c) {
+  c.SetOutput(0, kFunction(c.Input(0)));
+}
+
 constexpr LayerRow kLayers[] = {
 #define EMBER_ROW(type, b0, b1, t0, t1, function) \
   {#type, b0, b1, t0, t1, function},
+#define EMBER_SCALAR(type, function) \
+  {#type, 1, 1, 1, 1, ImportScalar<ops::function>},
 #define EMBER_INPUT(name) {.type = #name, .maximum_tops = kMany},
 #define EMBER_NO(name, why) {.type = #name, .reason = why},
-    EMBER_CAFFE_LAYERS(EMBER_ROW, EMBER_INPUT, EMBER_NO)};
+    EMBER_CAFFE_LAYERS(EMBER_ROW, EMBER_SCALAR, EMBER_INPUT, EMBER_NO)};
 constexpr LayerRow kForkLayers[] = {
-    EMBER_CAFFE_FORK_LAYERS(EMBER_ROW, EMBER_INPUT, EMBER_NO)
+    EMBER_CAFFE_FORK_LAYERS(EMBER_ROW, EMBER_SCALAR, EMBER_INPUT, EMBER_NO)
 #undef EMBER_ROW
+#undef EMBER_SCALAR
 #undef EMBER_INPUT
 #undef EMBER_NO
 };

@@ -3,6 +3,7 @@
 // forks.
 //
 //   row(type, bottoms at least, at most, tops at least, at most, function)
+//   scalar(type, function)   a function of each element (ops/functions.h)
 //   input(type)       its tops are inputs of the model (import.h)
 //   no(type, reason)
 //
@@ -22,14 +23,14 @@ namespace ember::caffe {
 inline constexpr int kMany = 1 << 20;
 
 // clang-format off
-#define EMBER_CAFFE_LAYERS(row, input, no) \
-  row(AbsVal, 1, 1, 1, 1, ImportAbsVal) \
+#define EMBER_CAFFE_LAYERS(row, scalar, input, no) \
+  scalar(AbsVal, Absolute) \
   no(Accuracy, kEvaluation) \
   row(ArgMax, 1, 1, 1, 1, ImportArgMax) \
   row(BatchNorm, 1, 1, 1, 1, ImportBatchNorm) \
   row(BatchReindex, 2, 2, 1, 1, ImportBatchReindex) \
   row(Bias, 1, 2, 1, 1, ImportBias) \
-  row(BNLL, 1, 1, 1, 1, ImportBnll) \
+  scalar(BNLL, Softplus) \
   row(Clip, 1, 1, 1, 1, ImportClip) \
   row(Concat, 1, kMany, 1, 1, ImportConcat) \
   no(ContrastiveLoss, kTraining) \
@@ -71,7 +72,7 @@ inline constexpr int kMany = 1 << 20;
   row(Reshape, 1, 1, 1, 1, ImportReshape) \
   row(RNN, 2, 4, 1, 2, ImportRnn) \
   row(Scale, 1, 2, 1, 1, ImportScale) \
-  row(Sigmoid, 1, 1, 1, 1, ImportSigmoid) \
+  scalar(Sigmoid, Sigmoid) \
   no(SigmoidCrossEntropyLoss, kTraining) \
   row(Silence, 1, kMany, 0, 0, ImportSilence) \
   row(Slice, 1, 1, 1, kMany, ImportSlice) \
@@ -80,12 +81,12 @@ inline constexpr int kMany = 1 << 20;
   row(Split, 1, 1, 1, kMany, ImportSplit) \
   row(SPP, 1, 1, 1, 1, ImportSpp) \
   row(Swish, 1, 1, 1, 1, ImportSwish) \
-  row(TanH, 1, 1, 1, 1, ImportTanH) \
+  scalar(TanH, Tanh) \
   row(Threshold, 1, 1, 1, 1, ImportThreshold) \
   row(Tile, 1, 1, 1, 1, ImportTile) \
   no(WindowData, kData)
 
-#define EMBER_CAFFE_FORK_LAYERS(row, input, no) \
+#define EMBER_CAFFE_FORK_LAYERS(row, scalar, input, no) \
   no(AnnotatedData, kData) \
   row(Axpy, 3, 3, 1, 1, ImportAxpy) \
   row(BN, 1, 1, 1, 1, ImportBn) \
@@ -94,7 +95,7 @@ inline constexpr int kMany = 1 << 20;
   no(DetectionEvaluate, kEvaluation) \
   row(DetectionOutput, 3, 4, 1, 1, ImportDetectionOutput) \
   row(Interp, 1, 1, 1, 1, ImportInterp) \
-  row(Mish, 1, 1, 1, 1, ImportMish) \
+  scalar(Mish, Mish) \
   no(MultiBoxLoss, kTraining) \
   row(Normalize, 1, 1, 1, 1, ImportNormalize) \
   row(Permute, 1, 1, 1, 1, ImportPermute) \
@@ -130,8 +131,8 @@ struct LayerRow {
 #define EMBER_ROW(type, b0, b1, t0, t1, function) \
   void function(LayerContext& c);
 #define EMBER_NOTHING(...)
-EMBER_CAFFE_LAYERS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING)
-EMBER_CAFFE_FORK_LAYERS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING)
+EMBER_CAFFE_LAYERS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING, EMBER_NOTHING)
+EMBER_CAFFE_FORK_LAYERS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING, EMBER_NOTHING)
 #undef EMBER_ROW
 #undef EMBER_NOTHING
 

@@ -1,4 +1,6 @@
 // Normalisation, and the scales and biases that nets put after it.
+#include "frontends/ops/normalization.h"
+
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -83,9 +85,7 @@ void ImportBatchNorm(LayerContext& c) {
   if (p.has_use_global_stats() && !p.use_global_stats()) {
     if (!c.CheckRank(0, 2)) return;
     const std::vector<int64_t> axes = AxesOfStatistics(x.rank());
-    const Tensor mean = ops::CorrectedMean(x, axes);
-    return c.SetOutput(
-        0, (x - mean) / Sqrt(ops::Variance(x, mean, axes) + p.eps()));
+    return c.SetOutput(0, ops::Standardized(x, axes, p.eps()));
   }
   std::optional<int64_t> channels = 1;
   if (x.rank() > 1) channels = c.Extent(x, axis);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontends/caffe/layer_table.h"
+#include "frontends/ops/cells.h"
 
 namespace ember::caffe {
 namespace {
@@ -102,20 +103,18 @@ void SetResults(LayerContext& c, const States& results, size_t state_count) {
   }
 }
 
-struct Cell {
-  Tensor hidden, cell;
-};
-
-// Computes one step of an LSTM. gates [N, 4 D]: input, forget, output,
-// candidate.
-Cell Step(const Tensor& gates, const Tensor& cont, const Tensor& cell,
-          int64_t d) {
-  const Tensor in = ops::Sigmoid(Columns(gates, 0, d));
-  const Tensor forget = ops::Sigmoid(Columns(gates, d, d)) * cont;
-  const Tensor out = ops::Sigmoid(Columns(gates, 2 * d, d));
-  const Tensor candidate = Tanh(Columns(gates, 3 * d, d));
-  const Tensor next = forget * cell + in * candidate;
-  return {out * Tanh(next), next};
+// Computes one step of an LSTM: h and c. gates [N, 4 D]: input, forget, output,
+// candidate. A sequence that begins (cont is 0) forgets its cell.
+States Step(const Tensor& gates, const Tensor& cont, const Tensor& cell,
+            int64_t d) {
+  const auto gate = [&](int64_t index) {
+    return Sigmoid(Columns(gates, index * d, d));
+  };
+  return LstmStep({.input = gate(0),
+                   .forget = gate(1) * cont,
+                   .candidate = Tanh(Columns(gates, 3 * d, d)),
+                   .output = [&](const Tensor&) { return gate(2); }},
+                  cell);
 }
 
 }  // namespace
@@ -134,8 +133,9 @@ void ImportLstm(LayerContext& c) {
                         const Tensor gates =
                             Columns(step, 0, 4 * d) +
                             Contract(before[0] * cont, capture(w), "ni,gi->ng");
-                        const Cell cell = Step(gates, cont, before[1], d);
-                        return States{cell.hidden, cell.cell, cell.hidden};
+                        States after = Step(gates, cont, before[1], d);
+                        after.push_back(after[0]);
+                        return after;
                       }),
              2);
 }
@@ -153,9 +153,9 @@ void ImportLstmUnit(LayerContext& c) {
                          " numbers, found " +
                          graph::ShapeToString(gates.shape()));
   }
-  const Cell cell = Step(gates, Unsqueeze(cont, {2}), before, *d);
-  c.SetOutput(0, cell.cell);
-  c.SetOutput(1, cell.hidden);
+  const States after = Step(gates, Unsqueeze(cont, {2}), before, *d);
+  c.SetOutput(0, after[1]);
+  c.SetOutput(1, after[0]);
 }
 
 void ImportRnn(LayerContext& c) {

@@ -1,6 +1,5 @@
 // Imports operators on elements: of one operand, of two (with Caffe2's own
 // broadcasting and numpy's), of several; types and selection.
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -15,53 +14,18 @@ namespace ember::caffe2 {
     c.SetOutput(expression);                 \
   }
 EMBER_CAFFE2_UNARY(ImportCopy, x)
-EMBER_CAFFE2_UNARY(ImportAbs, Absolute(x))
-EMBER_CAFFE2_UNARY(ImportNegative, -x)
-EMBER_CAFFE2_UNARY(ImportSign,
-                   Cast(Less(0, x), x.dtype()) - Cast(Less(x, 0), x.dtype()))
-EMBER_CAFFE2_UNARY(ImportFloor, Floor(x))
-EMBER_CAFFE2_UNARY(ImportCeil, Ceil(x))
-EMBER_CAFFE2_UNARY(ImportSquare, x* x)
-EMBER_CAFFE2_UNARY(ImportCube, x* x* x)
-EMBER_CAFFE2_UNARY(ImportSqrt, Sqrt(x))
-EMBER_CAFFE2_UNARY(ImportRsqrt, 1.0 / Sqrt(x))
-EMBER_CAFFE2_UNARY(ImportReciprocal, 1.0 / x)
-EMBER_CAFFE2_UNARY(ImportExp, Exp(x))
-EMBER_CAFFE2_UNARY(ImportLog, Log(x))
-EMBER_CAFFE2_UNARY(ImportLog1p, Log1p(x))
-EMBER_CAFFE2_UNARY(ImportSin, Sin(x))
-EMBER_CAFFE2_UNARY(ImportCos, Cos(x))
-EMBER_CAFFE2_UNARY(ImportTan, Sin(x) / Cos(x))
-EMBER_CAFFE2_UNARY(ImportTanh, Tanh(x))
-EMBER_CAFFE2_UNARY(ImportErf, Erf(x))
-EMBER_CAFFE2_UNARY(ImportSinh, (Exp(x) - Exp(-x)) / 2.0)
-EMBER_CAFFE2_UNARY(ImportCosh, (Exp(x) + Exp(-x)) / 2.0)
-EMBER_CAFFE2_UNARY(ImportRelu, ops::Relu(x))
-EMBER_CAFFE2_UNARY(ImportSigmoid, ops::Sigmoid(x))
-EMBER_CAFFE2_UNARY(ImportSwish, x* ops::Sigmoid(x))
-EMBER_CAFFE2_UNARY(ImportSoftplus, ops::Softplus(x))
-EMBER_CAFFE2_UNARY(ImportSoftsign, x / (Absolute(x) + 1.0))
-
-EMBER_CAFFE2_UNARY(ImportNot, Not(x))
 EMBER_CAFFE2_UNARY(ImportScale, x* c.Number("scale", 1))
-EMBER_CAFFE2_UNARY(ImportLeakyRelu,
-                   Select(Less(x, 0), x* c.Number("alpha", 0.01), x))
+EMBER_CAFFE2_UNARY(ImportLeakyRelu, LeakyRelu(x, c.Number("alpha", 0.01)))
 EMBER_CAFFE2_UNARY(ImportThresholdedRelu,
-                   Select(Less(x.Like(c.Number("alpha", 1)), x), x, x.Like(0)))
-EMBER_CAFFE2_UNARY(ImportElu,
-                   Select(Less(x, 0),
-                          Expm1(Minimum(x, 0)) * c.Number("alpha", 1), x))
-EMBER_CAFFE2_UNARY(ImportSelu,
-                   Select(Less(0, x), x,
-                          Expm1(Minimum(x, 0)) *
-                              c.Number("alpha", 1.6732632423543772)) *
-                       c.Number("scale", 1.0507009873554805))
-EMBER_CAFFE2_UNARY(
-    ImportHardSigmoid,
-    Minimum(Maximum(x* c.Number("alpha", 0.2) + c.Number("beta", 0.5), 0), 1))
+                   ThresholdedRelu(x, c.Number("alpha", 1)))
+EMBER_CAFFE2_UNARY(ImportElu, Elu(x, c.Number("alpha", 1)))
+EMBER_CAFFE2_UNARY(ImportSelu, ScaledElu(x, c.Number("alpha", ops::kSeluAlpha),
+                                         c.Number("scale", ops::kSeluScale)))
+EMBER_CAFFE2_UNARY(ImportHardSigmoid, HardSigmoid(x, c.Number("alpha", 0.2),
+                                                  c.Number("beta", 0.5)))
 EMBER_CAFFE2_UNARY(ImportCast, Cast(x, c.Type("to", DType::kF32)))
 EMBER_CAFFE2_UNARY(ImportGelu,
-                   c.Flag("fast_gelu", false) ? ops::TanhGelu(x) : ops::Gelu(x))
+                   c.Flag("fast_gelu", false) ? TanhGelu(x) : Gelu(x))
 #undef EMBER_CAFFE2_UNARY
 
 // Computes the logit of x, clamped away from 0 and 1.
@@ -96,7 +60,7 @@ void ImportPRelu(OperatorContext& c) {
     const int axis = c.ChannelsLast() || x.rank() < 2 ? x.rank() - 1 : 1;
     slope = AlongAxis(slope, axis, x.rank());
   }
-  c.SetOutput(Select(Less(x, 0), x * slope, x));
+  c.SetOutput(LeakyRelu(x, slope));
 }
 
 namespace {

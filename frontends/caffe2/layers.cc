@@ -94,7 +94,7 @@ void ImportConv(OperatorContext& c) {
 
 void ImportConvRelu(OperatorContext& c) {
   ImportConv(c);
-  if (c.ok()) c.SetOutput(ops::Relu(c.Output(0)));
+  if (c.ok()) c.SetOutput(Relu(c.Output(0)));
 }
 
 // Operands: x, offsets, weights, and optionally the bias, with the channels

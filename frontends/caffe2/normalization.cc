@@ -1,4 +1,6 @@
 // Normalisations and probabilities.
+#include "frontends/ops/normalization.h"
+
 #include <string>
 #include <vector>
 
@@ -8,12 +10,6 @@
 
 namespace ember::caffe2 {
 namespace {
-
-Tensor Standardized(Tensor x, const std::vector<int64_t>& axes,
-                    double epsilon) {
-  const Tensor mean = ops::CorrectedMean(x, axes);
-  return (x - mean) / Sqrt(ops::Variance(x, mean, axes) + epsilon);
-}
 
 std::vector<int64_t> AxesFrom(int first, int rank) {
   std::vector<int64_t> axes;
@@ -61,14 +57,14 @@ void ImportInstanceNorm(OperatorContext& c) {
       AxesFrom(last ? 1 : 2, last ? rank - 1 : rank);
   const int channel = last ? rank - 1 : 1;
   const DType type = ComputeType(x.dtype());
-  const Tensor y = Standardized(Cast(x, type), axes, c.Number("epsilon", 1e-5));
+  const Tensor y =
+      ops::Standardized(Cast(x, type), axes, c.Number("epsilon", 1e-5));
   c.SetOutput(Cast(y * c.PerChannel(1, channel, rank, type) +
                        c.PerChannel(2, channel, rank, type),
                    x.dtype()));
 }
 
-// Imports GroupNorm, for images with channels first or last. It computes in the
-// layout [N, groups, channels of a group, spatial…].
+// Imports GroupNorm, whose channels come first or last.
 void ImportGroupNorm(OperatorContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor x = c.Input(0);
@@ -77,23 +73,14 @@ void ImportGroupNorm(OperatorContext& c) {
   const int channel = last ? rank - 1 : 1;
   const int64_t groups = c.Integer("group", 32);
   if (!c.CheckPositive("group", groups)) return;
-  const auto size = ops::DivideElementCounts({x.dim(channel)}, {Dim(groups)});
-  if (!size) {
+  if (!ops::DivideElementCounts({x.dim(channel)}, {Dim(groups)})) {
     return c.FailInvalid("group: expected a divisor of " +
                          x.dim(channel).ToString() + ", found " +
                          std::to_string(groups));
   }
-  Shape split;
-  std::vector<int64_t> axes;
-  for (int i = 0; i < rank; ++i) {
-    if (i == channel) split.push_back(Dim(groups));
-    if (i > 0) axes.push_back(static_cast<int64_t>(split.size()));
-    split.push_back(i == channel ? *size : x.dim(i));
-  }
   const DType type = ComputeType(x.dtype());
-  const Tensor y = Reshape(Standardized(Reshape(Cast(x, type), split), axes,
-                                        c.Number("epsilon", 1e-5)),
-                           x.shape());
+  const Tensor y = ops::GroupStandardized(Cast(x, type), channel, groups,
+                                          c.Number("epsilon", 1e-5));
   c.SetOutput(Cast(y * c.PerChannel(1, channel, rank, type) +
                        c.PerChannel(2, channel, rank, type),
                    x.dtype()));

@@ -20,6 +20,7 @@
 #include "compiler/graph/builder/builder.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/functions.h"
 #include "frontends/ops/operand_context.h"
 #include "frontends/ops/tensor.h"
 #include "third_party/caffe2/caffe2.pb.h"

@@ -24,12 +24,19 @@ constexpr std::string_view kRecurrent =
     "recurrent nets inside of a net are not here yet";
 constexpr std::string_view kNotYet = "not here yet";
 
+template <Tensor (*kFunction)(Tensor)>
+void ImportScalar(OperatorContext& c) {
+  c.SetOutput(kFunction(c.Input(0)));
+}
+
 constexpr OperatorRow kOperators[] = {
 #define EMBER_ROW(name, minimum, maximum, function) \
   {#name, minimum, maximum, function},
+#define EMBER_SCALAR(name, function) {#name, 1, 1, ImportScalar<ops::function>},
 #define EMBER_NO(type, why) {.name = #type, .reason = why},
-    EMBER_CAFFE2_OPERATORS(EMBER_ROW, EMBER_NO)
+    EMBER_CAFFE2_OPERATORS(EMBER_ROW, EMBER_SCALAR, EMBER_NO)
 #undef EMBER_ROW
+#undef EMBER_SCALAR
 #undef EMBER_NO
 };
 

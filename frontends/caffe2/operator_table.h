@@ -4,6 +4,7 @@
 // and so do operators on integers (Int8…), by their prefix.
 //
 //   row(name, minimum inputs, maximum inputs, function)
+//   scalar(name, function)   a function of each element (ops/functions.h)
 //   no(name, reason)
 //
 // A row without its function does not build. Names are unique, which a test
@@ -21,8 +22,8 @@ namespace ember::caffe2 {
 inline constexpr int kManyInputs = 1 << 20;
 
 // clang-format off
-#define EMBER_CAFFE2_OPERATORS(row, no) \
-  row(Abs, 1, 1, ImportAbs) \
+#define EMBER_CAFFE2_OPERATORS(row, scalar, no) \
+  scalar(Abs, Absolute) \
   no(Accuracy, kTraining) \
   no(Adagrad, kTraining) \
   no(Adam, kTraining) \
@@ -49,7 +50,7 @@ inline constexpr int kManyInputs = 1 << 20;
   no(BooleanMask, kNotYet) \
   row(BoxWithNMSLimit, 2, 3, ImportBoxWithNmsLimit) \
   row(Cast, 1, 1, ImportCast) \
-  row(Ceil, 1, 1, ImportCeil) \
+  scalar(Ceil, Ceil) \
   row(ChannelShuffle, 1, 1, ImportChannelShuffle) \
   no(ChannelStats, kTraining) \
   row(Clip, 1, 1, ImportClip) \
@@ -69,12 +70,12 @@ inline constexpr int kManyInputs = 1 << 20;
   row(CopyCPUToGPU, 1, 1, ImportCopy) \
   row(CopyFromCPUInput, 1, 1, ImportCopy) \
   row(CopyGPUToCPU, 1, 1, ImportCopy) \
-  row(Cos, 1, 1, ImportCos) \
-  row(Cosh, 1, 1, ImportCosh) \
+  scalar(Cos, Cos) \
+  scalar(Cosh, Cosh) \
   no(CosineSimilarity, kNotYet) \
   no(CreateMutex, kControl) \
   no(CrossEntropy, kTraining) \
-  row(Cube, 1, 1, ImportCube) \
+  scalar(Cube, Cube) \
   row(DeformConv, 3, 4, ImportDeformConv) \
   row(DepthConcat, 1, kManyInputs, ImportConcat) \
   row(DepthSplit, 1, 2, ImportSplit) \
@@ -86,8 +87,8 @@ inline constexpr int kManyInputs = 1 << 20;
   row(Elu, 1, 1, ImportElu) \
   row(EnsureCPUOutput, 1, 1, ImportCopy) \
   row(EQ, 2, 2, ImportEqual) \
-  row(Erf, 1, 1, ImportErf) \
-  row(Exp, 1, 1, ImportExp) \
+  scalar(Erf, Erf) \
+  scalar(Exp, Exp) \
   no(Expand, kNotYet) \
   row(ExpandDims, 1, 1, ImportExpandDims) \
   row(FC, 3, 3, ImportFC) \
@@ -95,7 +96,7 @@ inline constexpr int kManyInputs = 1 << 20;
   no(Find, kNotYet) \
   row(Flatten, 1, 1, ImportFlatten) \
   row(FlattenToVec, 1, 1, ImportFlattenToVec) \
-  row(Floor, 1, 1, ImportFloor) \
+  scalar(Floor, Floor) \
   row(Gather, 2, 2, ImportGather) \
   no(GatherRanges, kNotYet) \
   no(GaussianFill, kRandom) \
@@ -129,8 +130,8 @@ inline constexpr int kManyInputs = 1 << 20;
   no(LengthsMean, kNotYet) \
   no(LengthsSum, kNotYet) \
   no(Load, kFiles) \
-  row(Log, 1, 1, ImportLog) \
-  row(Log1p, 1, 1, ImportLog1p) \
+  scalar(Log, Log) \
+  scalar(Log1p, Log1p) \
   row(Logit, 1, 1, ImportLogit) \
   row(LogSoftmax, 1, 1, ImportLogSoftmax) \
   no(LpPool, kNotYet) \
@@ -152,11 +153,11 @@ inline constexpr int kManyInputs = 1 << 20;
   row(Mul, 2, 2, ImportMul) \
   row(NCHW2NHWC, 1, 1, ImportNCHW2NHWC) \
   row(NE, 2, 2, ImportNotEqual) \
-  row(Negative, 1, 1, ImportNegative) \
+  scalar(Negative, Negate) \
   row(NHWC2NCHW, 1, 1, ImportNHWC2NCHW) \
   row(Normalize, 1, 1, ImportNormalize) \
   row(NormalizeL1, 1, 1, ImportNormalizeL1) \
-  row(Not, 1, 1, ImportNot) \
+  scalar(Not, Not) \
   row(OneHot, 2, 2, ImportOneHot) \
   row(Or, 2, 2, ImportOr) \
   row(PadImage, 1, 1, ImportPadImage) \
@@ -166,7 +167,7 @@ inline constexpr int kManyInputs = 1 << 20;
   row(PSRoIPool, 2, 2, ImportPsRoiPool) \
   no(Python, kCode) \
   no(Range, kNotYet) \
-  row(Reciprocal, 1, 1, ImportReciprocal) \
+  scalar(Reciprocal, Reciprocal) \
   no(RecurrentNetwork, kRecurrent) \
   row(ReduceBackMax, 1, 2, ImportReduceBackMax) \
   row(ReduceBackMean, 1, 2, ImportReduceBackMean) \
@@ -180,46 +181,46 @@ inline constexpr int kManyInputs = 1 << 20;
   row(ReduceMean, 1, 1, ImportReduceMean) \
   row(ReduceMin, 1, 1, ImportReduceMin) \
   row(ReduceSum, 1, 1, ImportReduceSum) \
-  row(Relu, 1, 1, ImportRelu) \
+  scalar(Relu, Relu) \
   row(Reshape, 1, 2, ImportReshape) \
   row(ResizeLike, 2, 2, ImportResizeLike) \
   row(ResizeNearest, 1, 2, ImportResizeNearest) \
   row(RoIAlign, 2, 2, ImportRoiAlign) \
   no(RoIAlignRotated, kDetection) \
   row(RoIPool, 2, 2, ImportRoIPool) \
-  row(Rsqrt, 1, 1, ImportRsqrt) \
+  scalar(Rsqrt, Rsqrt) \
   no(Save, kFiles) \
   row(Scale, 1, 1, ImportScale) \
   no(ScatterAssign, kNotYet) \
   row(Selu, 1, 1, ImportSelu) \
   row(Shape, 1, 1, ImportShape) \
-  row(Sigmoid, 1, 1, ImportSigmoid) \
+  scalar(Sigmoid, Sigmoid) \
   no(SigmoidCrossEntropyWithLogits, kTraining) \
-  row(Sign, 1, 1, ImportSign) \
-  row(Sin, 1, 1, ImportSin) \
-  row(Sinh, 1, 1, ImportSinh) \
+  scalar(Sign, SignNanZero) \
+  scalar(Sin, Sin) \
+  scalar(Sinh, Sinh) \
   row(Slice, 1, 3, ImportSlice) \
   row(Softmax, 1, 1, ImportSoftmax) \
   no(SoftmaxWithLoss, kTraining) \
-  row(Softplus, 1, 1, ImportSoftplus) \
-  row(Softsign, 1, 1, ImportSoftsign) \
+  scalar(Softplus, Softplus) \
+  scalar(Softsign, Softsign) \
   row(SpaceToBatch, 1, 1, ImportSpaceToBatch) \
   no(SparseLengthsMean, kNotYet) \
   no(SparseLengthsSum, kNotYet) \
   no(SparseToDense, kNotYet) \
   row(SpatialBN, 5, 5, ImportSpatialBN) \
   row(Split, 1, 2, ImportSplit) \
-  row(Sqr, 1, 1, ImportSquare) \
-  row(Sqrt, 1, 1, ImportSqrt) \
+  scalar(Sqr, Square) \
+  scalar(Sqrt, Sqrt) \
   row(SquaredL2Distance, 2, 2, ImportSquaredL2Distance) \
   row(Squeeze, 1, 1, ImportSqueeze) \
   row(StopGradient, 1, 1, ImportCopy) \
   row(Sub, 2, 2, ImportSub) \
   row(Sum, 1, kManyInputs, ImportSum) \
   row(SumElements, 1, 1, ImportSumElements) \
-  row(Swish, 1, 1, ImportSwish) \
-  row(Tan, 1, 1, ImportTan) \
-  row(Tanh, 1, 1, ImportTanh) \
+  scalar(Swish, Silu) \
+  scalar(Tan, Tan) \
+  scalar(Tanh, Tanh) \
   no(TensorProtosDBInput, kFiles) \
   row(ThresholdedRelu, 1, 1, ImportThresholdedRelu) \
   row(Tile, 1, 3, ImportTile) \
@@ -251,7 +252,7 @@ struct OperatorRow {
 #define EMBER_ROW(name, minimum, maximum, function) \
   void function(OperatorContext& c);
 #define EMBER_NOTHING(...)
-EMBER_CAFFE2_OPERATORS(EMBER_ROW, EMBER_NOTHING)
+EMBER_CAFFE2_OPERATORS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING)
 #undef EMBER_ROW
 #undef EMBER_NOTHING
 

@@ -10,8 +10,8 @@
 #include "base/one_line.h"
 #include "frontends/coreml/labels.h"
 #include "frontends/coreml/tables.h"
-#include "frontends/ops/compositions.h"
 #include "frontends/ops/forest.h"
+#include "frontends/ops/functions.h"
 
 namespace ember::coreml {
 namespace {

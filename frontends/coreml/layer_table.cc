@@ -8,9 +8,16 @@ constexpr std::string_view kCustom = "it is a program beside the model";
 constexpr std::string_view kRandom =
     "random numbers differ from run to run: make them an input of the model";
 
+template <Tensor (*kFunction)(Tensor)>
+void ImportScalar(LayerContext& c) {
+  c.SetOutput(0, kFunction(c.Input(0)));
+}
+
 constexpr LayerRow kLayers[] = {
 #define EMBER_ROW(number, name, minimum, maximum, function) \
   {number, #name, minimum, maximum, function},
+#define EMBER_SCALAR(number, name, function) \
+  {number, #name, 1, 1, ImportScalar<ops::function>},
 #define EMBER_CONTROL(code, text, minimum, maximum) \
   {.number = code,                                  \
    .name = #text,                                   \
@@ -18,8 +25,9 @@ constexpr LayerRow kLayers[] = {
    .maximum_inputs = maximum},
 #define EMBER_NO(code, text, why) \
   {.number = code, .name = #text, .reason = why},
-    EMBER_COREML_LAYERS(EMBER_ROW, EMBER_CONTROL, EMBER_NO)
+    EMBER_COREML_LAYERS(EMBER_ROW, EMBER_SCALAR, EMBER_CONTROL, EMBER_NO)
 #undef EMBER_ROW
+#undef EMBER_SCALAR
 #undef EMBER_CONTROL
 #undef EMBER_NO
 };

@@ -2,6 +2,8 @@
 // in NeuralNetworkLayer: how it is imported, or why it is not.
 //
 //   row(number, name, inputs at least, at most, function)
+//   scalar(number, name, function)   a function of each element
+//                                    (ops/functions.h)
 //   control(number, name, inputs at least, at most)   // network_layers.h
 //   no(number, name, reason)
 //
@@ -20,7 +22,7 @@ namespace ember::coreml {
 inline constexpr int kMany = 1 << 20;
 
 // clang-format off
-#define EMBER_COREML_LAYERS(row, control, no) \
+#define EMBER_COREML_LAYERS(row, scalar, control, no) \
   row(100, convolution, 1, 1, ImportConvolution) \
   row(120, pooling, 1, 1, ImportPooling) \
   row(130, activation, 1, 1, ImportActivation) \
@@ -68,24 +70,24 @@ inline constexpr int kMany = 1 << 20;
   row(635, rangeStatic, 0, 0, ImportRangeStatic) \
   row(640, rangeDynamic, 1, 3, ImportRangeDynamic) \
   row(660, clip, 1, 1, ImportClip) \
-  row(665, ceil, 1, 1, ImportCeil) \
-  row(670, floor, 1, 1, ImportFloor) \
-  row(680, sign, 1, 1, ImportSign) \
-  row(685, round, 1, 1, ImportRound) \
-  row(700, exp2, 1, 1, ImportExp2) \
-  row(710, sin, 1, 1, ImportSin) \
-  row(715, cos, 1, 1, ImportCos) \
-  row(720, tan, 1, 1, ImportTan) \
-  row(730, asin, 1, 1, ImportAsin) \
-  row(735, acos, 1, 1, ImportAcos) \
-  row(740, atan, 1, 1, ImportAtan) \
-  row(750, sinh, 1, 1, ImportSinh) \
-  row(755, cosh, 1, 1, ImportCosh) \
-  row(760, tanh, 1, 1, ImportTanh) \
-  row(770, asinh, 1, 1, ImportAsinh) \
-  row(775, acosh, 1, 1, ImportAcosh) \
-  row(780, atanh, 1, 1, ImportAtanh) \
-  row(790, erf, 1, 1, ImportErf) \
+  scalar(665, ceil, Ceil) \
+  scalar(670, floor, Floor) \
+  scalar(680, sign, SignNanZero) \
+  scalar(685, round, Round) \
+  scalar(700, exp2, Exp2) \
+  scalar(710, sin, Sin) \
+  scalar(715, cos, Cos) \
+  scalar(720, tan, Tan) \
+  scalar(730, asin, Asin) \
+  scalar(735, acos, Acos) \
+  scalar(740, atan, Atan) \
+  scalar(750, sinh, Sinh) \
+  scalar(755, cosh, Cosh) \
+  scalar(760, tanh, Tanh) \
+  scalar(770, asinh, Asinh) \
+  scalar(775, acosh, Acosh) \
+  scalar(780, atanh, Atanh) \
+  scalar(790, erf, Erf) \
   row(795, gelu, 1, 1, ImportGelu) \
   row(815, equal, 1, 2, ImportEqual) \
   row(820, notEqual, 1, 2, ImportNotEqual) \
@@ -202,7 +204,7 @@ struct LayerRow {
 #define EMBER_ROW(number, name, minimum, maximum, function) \
   void function(LayerContext& c);
 #define EMBER_NOTHING(...)
-EMBER_COREML_LAYERS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING)
+EMBER_COREML_LAYERS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING, EMBER_NOTHING)
 #undef EMBER_ROW
 #undef EMBER_NOTHING
 

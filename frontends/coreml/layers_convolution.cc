@@ -1,7 +1,6 @@
 // Imports layers with channels: convolution, pooling, products, normalisation.
 // The channels are the third dim from the end.
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "frontends/coreml/layer_table.h"
 #include "frontends/coreml/recurrent.h"
 #include "frontends/ops/convolution.h"
+#include "frontends/ops/normalization.h"
 #include "frontends/ops/pooling.h"
 #include "frontends/ops/resize.h"
 
@@ -234,26 +234,26 @@ void ImportActivation(LayerContext& c) {
   Tensor y;
   switch (kind) {
     case 15:
-      y = Select(Less(x, 0), x * alpha, x);
+      y = LeakyRelu(x, alpha);
       break;
     case 20:
-      y = Select(Less(x, alpha), x.Like(0), x);
+      y = ThresholdedReluInclusive(x, alpha);
       break;
     case 25:
-      y = Select(Less(x, 0), x * OneOrEach(c, p, 1, channels), x);
+      y = LeakyRelu(x, OneOrEach(c, p, 1, channels));
       break;
     case 50:
-      y = Select(Less(x, 0), Expm1(x) * alpha, x);
+      y = Elu(x, alpha);
       break;
     case 60:
-      y = x / (Absolute(x) + 1.0);
+      y = Softsign(x);
       break;
     case 70:
-      y = ops::Softplus(x);
+      y = Softplus(x);
       break;
     case 71:
-      y = ops::Softplus(x * OneOrEach(c, p, 2, channels)) *
-          OneOrEach(c, p, 1, channels);
+      y = ParametricSoftplus(x, OneOrEach(c, p, 1, channels),
+                             OneOrEach(c, p, 2, channels));
       break;
     default:
       y = Activated({kind, alpha, beta}, x);
@@ -342,12 +342,9 @@ void ImportMvn(LayerContext& c) {
   if (!c.CheckRank(0, 3)) return;
   std::vector<int64_t> axes = SpatialAxes(x);
   if (c.parameters().Flag(1)) axes.insert(axes.begin(), x.rank() - 3);
-  const Tensor mean = ops::CorrectedMean(x, axes);
-  const Tensor centered = x - mean;
   c.SetOutput(0, c.parameters().Flag(2)
-                     ? centered / Sqrt(ops::Variance(x, mean, axes) +
-                                       c.FloatOr(3, 1e-6))
-                     : centered);
+                     ? ops::Standardized(x, axes, c.FloatOr(3, 1e-6))
+                     : x - ops::CorrectedMean(x, axes));
 }
 
 void ImportL2Normalize(LayerContext& c) {

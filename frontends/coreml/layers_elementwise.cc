@@ -1,12 +1,12 @@
 // Functions of elements, of one input or of several that broadcast, and
 // reductions. Comparisons return 1 and 0.
-#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "frontends/coreml/layer_table.h"
 #include "frontends/coreml/matrices.h"
+#include "frontends/ops/normalization.h"
 
 namespace ember::coreml {
 namespace {
@@ -84,10 +84,10 @@ void ImportUnary(LayerContext& c) {
       y = Sqrt(x);
       break;
     case 1:
-      y = 1.0 / Sqrt(x + epsilon);
+      y = Rsqrt(x + epsilon);
       break;
     case 2:
-      y = 1.0 / (x + epsilon);
+      y = Reciprocal(x + epsilon);
       break;
     case 3:
       y = Power(x, p.Float(2));
@@ -236,44 +236,14 @@ void ImportReduce(LayerContext& c) {
 }
 
 void ImportClip(LayerContext& c) {
-  c.SetOutput(0, Minimum(Maximum(c.Input(0), c.parameters().Float(1)),
-                         c.parameters().Float(2)));
-}
-void ImportCeil(LayerContext& c) { c.SetOutput(0, Ceil(c.Input(0))); }
-void ImportFloor(LayerContext& c) { c.SetOutput(0, Floor(c.Input(0))); }
-void ImportRound(LayerContext& c) { c.SetOutput(0, Round(c.Input(0))); }
-void ImportSign(LayerContext& c) {
-  const Tensor x = c.Input(0);
-  c.SetOutput(0, AsNumbers(Less(0, x)) - AsNumbers(Less(x, 0)));
-}
-void ImportExp2(LayerContext& c) { c.SetOutput(0, Exp(c.Input(0) * M_LN2)); }
-void ImportSin(LayerContext& c) { c.SetOutput(0, Sin(c.Input(0))); }
-void ImportCos(LayerContext& c) { c.SetOutput(0, Cos(c.Input(0))); }
-void ImportTan(LayerContext& c) {
-  c.SetOutput(0, Sin(c.Input(0)) / Cos(c.Input(0)));
-}
-void ImportSinh(LayerContext& c) {
-  c.SetOutput(0, (Exp(c.Input(0)) - Exp(-c.Input(0))) * 0.5);
-}
-void ImportCosh(LayerContext& c) {
-  c.SetOutput(0, (Exp(c.Input(0)) + Exp(-c.Input(0))) * 0.5);
-}
-void ImportTanh(LayerContext& c) { c.SetOutput(0, Tanh(c.Input(0))); }
-void ImportAsinh(LayerContext& c) {
-  const Tensor x = c.Input(0), a = Absolute(c.Input(0));
-  const Tensor y = Log(a + Sqrt(a * a + 1.0));
-  c.SetOutput(0, Select(Less(x, 0), -y, y));
-}
-void ImportAcosh(LayerContext& c) {
-  const Tensor x = c.Input(0);
-  c.SetOutput(0, Log(x + Sqrt(x * x - 1.0)));
+  c.SetOutput(
+      0, Clip(c.Input(0), c.parameters().Float(1), c.parameters().Float(2)));
 }
 // Imports ClampedReLU, which computes min(x, beta), with alpha * x in place of
 // x below 0.
 void ImportClampedRelu(LayerContext& c) {
-  const Tensor x = c.Input(0);
-  c.SetOutput(0, Minimum(Select(Less(x, 0), x * c.parameters().Float(1), x),
-                         c.parameters().Float(2)));
+  const ProtobufView& p = c.parameters();
+  c.SetOutput(0, Minimum(LeakyRelu(c.Input(0), p.Float(1)), p.Float(2)));
 }
 
 void ImportCumSum(LayerContext& c) {
@@ -302,29 +272,15 @@ void ImportUpperTriangular(LayerContext& c) {
     c.SetOutput(0, Band(c.Input(0), -k, std::nullopt));
 }
 
-void ImportAsin(LayerContext& c) {
-  c.SetOutput(0, Unary(Opcode::kAsin, c.Input(0)));
-}
-void ImportAcos(LayerContext& c) {
-  c.SetOutput(0, Unary(Opcode::kAcos, c.Input(0)));
-}
-void ImportAtan(LayerContext& c) {
-  c.SetOutput(0, Unary(Opcode::kAtan, c.Input(0)));
-}
-void ImportAtanh(LayerContext& c) {
-  const Tensor x = c.Input(0);
-  c.SetOutput(0, (Log1p(x) - Log1p(-x)) * 0.5);
-}
-void ImportErf(LayerContext& c) { c.SetOutput(0, Erf(c.Input(0))); }
 void ImportGelu(LayerContext& c) {
   const Tensor x = c.Input(0);
   switch (c.parameters().Integer(1)) {
     case 0:
-      return c.SetOutput(0, ops::Gelu(x));
+      return c.SetOutput(0, Gelu(x));
     case 1:
-      return c.SetOutput(0, ops::TanhGelu(x));
+      return c.SetOutput(0, TanhGelu(x));
     default:
-      return c.SetOutput(0, x * ops::Sigmoid(x * 1.702));
+      return c.SetOutput(0, Swish(x, 1.702));
   }
 }
 
@@ -424,11 +380,9 @@ void ImportLayerNormalization(LayerContext& c) {
   if (last < 1 || !c.CheckRank(0, last)) return;
   std::vector<int64_t> axes;
   for (int i = x.rank() - last; i < x.rank(); ++i) axes.push_back(i);
-  const Tensor mean = ops::CorrectedMean(x, axes);
-  c.SetOutput(
-      0, (x - mean) / Sqrt(ops::Variance(x, mean, axes) + c.FloatOr(2, 1e-5)) *
-                 c.Weights(p, 3, shape) +
-             c.Weights(p, 4, shape));
+  c.SetOutput(0, ops::Standardized(x, axes, c.FloatOr(2, 1e-5)) *
+                         c.Weights(p, 3, shape) +
+                     c.Weights(p, 4, shape));
 }
 
 void ImportSoftmaxNd(LayerContext& c) {

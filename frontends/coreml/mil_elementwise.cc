@@ -1,5 +1,4 @@
 // Imports MIL's elementwise operations, activations and reductions.
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -19,35 +18,18 @@ void Binary(MilOperation& o) {
 }
 
 Tensor Same(Tensor x) { return x; }
-Tensor Tan(Tensor x) { return Sin(x) / Cos(x); }
-Tensor Sinh(Tensor x) { return (Exp(x) - Exp(-x)) * 0.5; }
-Tensor Cosh(Tensor x) { return (Exp(x) + Exp(-x)) * 0.5; }
-Tensor Asin(Tensor x) { return ops::Unary(Opcode::kAsin, x); }
-Tensor Acos(Tensor x) { return ops::Unary(Opcode::kAcos, x); }
-Tensor Atan(Tensor x) { return ops::Unary(Opcode::kAtan, x); }
-Tensor Atanh(Tensor x) { return (Log1p(x) - Log1p(-x)) * 0.5; }
-Tensor Exp2(Tensor x) { return Exp(x * M_LN2); }
-Tensor Square(Tensor x) { return x * x; }
-Tensor Relu6(Tensor x) { return Minimum(Maximum(x, 0), 6); }
-Tensor Softsign(Tensor x) { return x / (Absolute(x) + 1.0); }
-Tensor Silu(Tensor x) { return x * ops::Sigmoid(x); }
-Tensor Sign(Tensor x) {
-  return Select(Less(0, x), x.Like(1),
-                Select(Less(x, 0), x.Like(-1), x.Like(0)));
-}
-
 void Log(MilOperation& o) {
   o.SetOutput(0, ops::Log(o.Input("x") + o.Number("epsilon", 1e-45)));
 }
 void Inverse(MilOperation& o) {
-  o.SetOutput(0, 1.0 / (o.Input("x") + o.Number("epsilon", 1e-4)));
+  o.SetOutput(0, ops::Reciprocal(o.Input("x") + o.Number("epsilon", 1e-4)));
 }
 void Rsqrt(MilOperation& o) {
-  o.SetOutput(0, 1.0 / Sqrt(o.Input("x") + o.Number("epsilon", 1e-12)));
+  o.SetOutput(0, ops::Rsqrt(o.Input("x") + o.Number("epsilon", 1e-12)));
 }
 void Clip(MilOperation& o) {
-  o.SetOutput(0, Minimum(Maximum(o.Input("x"), o.Number("alpha", 0)),
-                         o.Number("beta", 1)));
+  o.SetOutput(
+      0, ops::Clip(o.Input("x"), o.Number("alpha", 0), o.Number("beta", 1)));
 }
 void Threshold(MilOperation& o) {
   o.SetOutput(0, Maximum(o.Input("x"), o.Number("alpha", 0)));
@@ -77,35 +59,32 @@ void SelectBetween(MilOperation& o) {
 }
 
 void LeakyRelu(MilOperation& o) {
-  const Tensor x = o.Input("x");
-  o.SetOutput(0, Select(Less(x, 0), x * o.Number("alpha", 0.01), x));
+  o.SetOutput(0, ops::LeakyRelu(o.Input("x"), o.Number("alpha", 0.01)));
 }
 void Elu(MilOperation& o) {
-  const Tensor x = o.Input("x");
-  o.SetOutput(0, Select(Less(x, 0), Expm1(x) * o.Number("alpha", 1), x));
+  o.SetOutput(0, ops::Elu(o.Input("x"), o.Number("alpha", 1)));
 }
 void LinearActivation(MilOperation& o) {
-  o.SetOutput(0, o.Input("x") * o.Number("alpha", 1) + o.Number("beta", 0));
+  o.SetOutput(
+      0, ops::Linear(o.Input("x"), o.Number("alpha", 1), o.Number("beta", 0)));
 }
 void SigmoidHard(MilOperation& o) {
-  o.SetOutput(0, Minimum(Maximum(o.Input("x") * o.Number("alpha", 0.2) +
-                                     o.Number("beta", 0.5),
-                                 0),
-                         1));
+  o.SetOutput(0, ops::HardSigmoid(o.Input("x"), o.Number("alpha", 0.2),
+                                  o.Number("beta", 0.5)));
 }
 void ScaledTanh(MilOperation& o) {
-  o.SetOutput(0,
-              Tanh(o.Input("x") * o.Number("beta", 1)) * o.Number("alpha", 1));
+  o.SetOutput(0, ops::ScaledTanh(o.Input("x"), o.Number("alpha", 1),
+                                 o.Number("beta", 1)));
 }
 void ThresholdedRelu(MilOperation& o) {
-  const Tensor x = o.Input("x");
-  o.SetOutput(0, Select(Less(x, o.Number("alpha", 1)), x.Like(0), x));
+  o.SetOutput(
+      0, ops::ThresholdedReluInclusive(o.Input("x"), o.Number("alpha", 1)));
 }
 void Prelu(MilOperation& o) {
   if (!o.CheckRank("x", 3)) return;
   const Tensor x = o.Input("x");
-  o.SetOutput(0, Select(Less(x, 0),
-                        x * ops::AlongAxis(o.Input("alpha"), 1, x.rank()), x));
+  o.SetOutput(0,
+              ops::LeakyRelu(x, ops::AlongAxis(o.Input("alpha"), 1, x.rank())));
 }
 void Gelu(MilOperation& o) {
   const std::string mode = o.Text("mode", "EXACT");
@@ -113,15 +92,15 @@ void Gelu(MilOperation& o) {
   if (mode == "EXACT") return o.SetOutput(0, ops::Gelu(x));
   if (mode == "TANH_APPROXIMATION") return o.SetOutput(0, ops::TanhGelu(x));
   if (mode == "SIGMOID_APPROXIMATION")
-    return o.SetOutput(0, x * ops::Sigmoid(x * 1.702));
+    return o.SetOutput(0, ops::Swish(x, 1.702));
   o.FailInvalid("mode: expected EXACT or an approximation, found '" + mode +
                 "'");
 }
 
 void ClampedRelu(MilOperation& o) {
   const Tensor x = o.Input("x");
-  o.SetOutput(0, Minimum(Select(Less(x, 0), x * o.Number("alpha", 0), x),
-                         o.Number("beta", 0)));
+  o.SetOutput(
+      0, Minimum(ops::LeakyRelu(x, o.Number("alpha", 0)), o.Number("beta", 0)));
 }
 
 // Imports softplus_parametric: alpha log(1 + exp(beta x)), with alpha and beta
@@ -133,7 +112,7 @@ void ParametricSoftplus(MilOperation& o) {
     return ops::AlongAxis(o.Input(name), 1, x.rank());
   };
   if (!o.CheckRank("alpha", 1, 1) || !o.CheckRank("beta", 1, 1)) return;
-  o.SetOutput(0, ops::Softplus(x * along("beta")) * along("alpha"));
+  o.SetOutput(0, ops::ParametricSoftplus(x, along("alpha"), along("beta")));
 }
 
 void CastTo(MilOperation& o) {
@@ -223,21 +202,21 @@ void ReduceArgmin(MilOperation& o) { ReduceArg(o, "minimum"); }
 constexpr MilRow kRows[] = {
     {"abs", Unary<ops::Absolute>},
     {"add", Binary<Opcode::kAdd>},
-    {"acos", Unary<Acos>},
-    {"asin", Unary<Asin>},
-    {"atan", Unary<Atan>},
-    {"atanh", Unary<Atanh>},
+    {"acos", Unary<ops::Acos>},
+    {"asin", Unary<ops::Asin>},
+    {"atan", Unary<ops::Atan>},
+    {"atanh", Unary<ops::Atanh>},
     {"cast", CastTo},
     {"ceil", Unary<ops::Ceil>},
     {"clamped_relu", ClampedRelu},
     {"clip", Clip},
     {"cos", Unary<ops::Cos>},
-    {"cosh", Unary<Cosh>},
+    {"cosh", Unary<ops::Cosh>},
     {"elu", Elu},
     {"equal", Binary<Opcode::kEqual>},
     {"erf", Unary<ops::Erf>},
     {"exp", Unary<ops::Exp>},
-    {"exp2", Unary<Exp2>},
+    {"exp2", Unary<ops::Exp2>},
     {"floor", Unary<ops::Floor>},
     {"floor_div", FloorDivide},
     {"gelu", Gelu},
@@ -275,24 +254,24 @@ constexpr MilRow kRows[] = {
     {"reduce_sum", ReduceSum},
     {"reduce_sum_square", ReduceSumSquare},
     {"relu", Unary<ops::Relu>},
-    {"relu6", Unary<Relu6>},
+    {"relu6", Unary<ops::Relu6>},
     {"round", Unary<ops::Round>},
     {"rsqrt", Rsqrt},
     {"scaled_tanh", ScaledTanh},
     {"select", SelectBetween},
     {"sigmoid", Unary<ops::Sigmoid>},
     {"sigmoid_hard", SigmoidHard},
-    {"sign", Unary<Sign>},
-    {"silu", Unary<Silu>},
+    {"sign", Unary<ops::SignNanZero>},
+    {"silu", Unary<ops::Silu>},
     {"sin", Unary<ops::Sin>},
-    {"sinh", Unary<Sinh>},
+    {"sinh", Unary<ops::Sinh>},
     {"softplus", Unary<ops::Softplus>},
     {"softplus_parametric", ParametricSoftplus},
-    {"softsign", Unary<Softsign>},
+    {"softsign", Unary<ops::Softsign>},
     {"sqrt", Unary<ops::Sqrt>},
-    {"square", Unary<Square>},
+    {"square", Unary<ops::Square>},
     {"sub", Binary<Opcode::kSubtract>},
-    {"tan", Unary<Tan>},
+    {"tan", Unary<ops::Tan>},
     {"tanh", Unary<ops::Tanh>},
     {"threshold", Threshold},
     {"thresholded_relu", ThresholdedRelu},

@@ -9,6 +9,7 @@
 #include "frontends/coreml/labels.h"
 #include "frontends/coreml/mil_operation.h"
 #include "frontends/ops/convolution.h"
+#include "frontends/ops/normalization.h"
 #include "frontends/ops/pooling.h"
 #include "frontends/ops/resize.h"
 #include "frontends/ops/windows.h"
@@ -183,9 +184,7 @@ void InstanceNorm(MilOperation& o) {
   const Tensor x = o.Input("x");
   std::vector<int64_t> axes;
   for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
-  const Tensor mean = ops::CorrectedMean(x, axes);
-  Tensor y = (x - mean) /
-             Sqrt(ops::Variance(x, mean, axes) + o.Number("epsilon", 1e-5));
+  Tensor y = ops::Standardized(x, axes, o.Number("epsilon", 1e-5));
   if (o.Has("gamma")) y = y * ops::AlongAxis(o.Input("gamma"), 1, x.rank());
   if (o.Has("beta")) y = y + ops::AlongAxis(o.Input("beta"), 1, x.rank());
   o.SetOutput(0, y);
@@ -195,9 +194,7 @@ void LayerNorm(MilOperation& o) {
   const Tensor x = o.Input("x");
   const std::vector<int64_t> axes = o.Axes("axes", x.rank());
   if (!o.ok()) return;
-  const Tensor mean = ops::CorrectedMean(x, axes);
-  Tensor y = (x - mean) /
-             Sqrt(ops::Variance(x, mean, axes) + o.Number("epsilon", 1e-5));
+  Tensor y = ops::Standardized(x, axes, o.Number("epsilon", 1e-5));
   // Gamma and beta have only the dims of the normalised axes, so they are
   // reshaped to broadcast against x.
   const auto placed = [&](std::string_view name) {

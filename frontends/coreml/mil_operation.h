@@ -22,6 +22,7 @@
 #include "compiler/graph/builder/builder.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/functions.h"
 #include "frontends/ops/import_context.h"
 #include "frontends/ops/tensor.h"
 

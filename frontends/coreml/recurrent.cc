@@ -1,6 +1,8 @@
 #include "frontends/coreml/recurrent.h"
 
+#include "frontends/ops/cells.h"
 #include "frontends/ops/compositions.h"
+#include "frontends/ops/functions.h"
 
 namespace ember::coreml {
 namespace {
@@ -11,7 +13,7 @@ using ops::States;
 using ops::Tensor;
 
 Tensor Limited(const Tensor& x, double limit) {
-  return limit == 0 ? x : Maximum(Minimum(x, limit), -limit);
+  return limit == 0 ? x : Clip(x, -limit, limit);
 }
 
 // A cell with its operands captured into the graph in which a step runs.
@@ -44,28 +46,43 @@ class Step {
   }
 
   Tensor RunGru(const Tensor& from_input, const Tensor& state) const {
-    const auto sum = [&](int gate, const Tensor& of) {
-      return Part(from_input, 1, gate) + Product(of, Part(hidden_, 0, gate));
+    const auto gate = [&](int part) {
+      return Gate(
+          Part(from_input, 1, part) + Product(state, Part(hidden_, 0, part)),
+          0);
     };
-    const Tensor reset = Gate(sum(0, state), 0);
-    const Tensor update = Gate(sum(2, state), 0);
-    const Tensor candidate = Gate(sum(1, state * reset), 1);
-    return (1.0 - update) * candidate + update * state;
+    const auto product = [&](const Tensor& of) {
+      return Product(of, Part(hidden_, 0, 1));
+    };
+    return GruStep(
+        {.update = gate(2),
+         .reset = gate(0),
+         .candidate = Part(from_input, 1, 1),
+         .product = product,
+         .reset_order = ops::GruReset::kBeforeProduct,
+         .activation = [&](const Tensor& sum) { return Gate(sum, 1); }},
+        state);
   }
 
   States RunLstm(const Tensor& sum, const Tensor& cell) const {
-    const auto peeking = [&](int gate, const Tensor& at) {
-      const Tensor part = Part(sum, 1, gate);
-      return peephole_ ? part + Part(peephole_, 0, gate) * at : part;
+    const auto gate = [&](int part, const Tensor& at) {
+      const Tensor gate_sum = Part(sum, 1, part);
+      return Gate(
+          peephole_ ? gate_sum + Part(peephole_, 0, part) * at : gate_sum, 0);
     };
-    const Tensor input = Gate(peeking(0, cell), 0);
-    const Tensor forget =
-        cell_.is_coupled ? 1.0 - input : Gate(peeking(1, cell), 0);
-    const Tensor candidate = Gate(Part(sum, 1, 3), 1);
-    const Tensor next =
-        Limited(cell * forget + input * candidate, cell_.cell_limit);
-    const Tensor output = Gate(peeking(2, next), 0);
-    return {output * Activated(cell_.activations[2], next), next};
+    const Tensor input = gate(0, cell);
+    const Tensor forget = cell_.is_coupled ? 1.0 - input : gate(1, cell);
+    const auto activation = [&](const Tensor& next) {
+      return Activated(cell_.activations[2], next);
+    };
+    return LstmStep(
+        {.input = input,
+         .forget = forget,
+         .candidate = Gate(Part(sum, 1, 3), 1),
+         .output = [&](const Tensor& next) { return gate(2, next); },
+         .activation = activation,
+         .cell_limit = cell_.cell_limit},
+        cell);
   }
 
   const RecurrentCell& cell_;
@@ -78,17 +95,17 @@ class Step {
 Tensor Activated(const Activation& activation, const Tensor& x) {
   switch (activation.kind) {
     case kLinear:
-      return x * activation.alpha + activation.beta;
+      return Linear(x, activation.alpha, activation.beta);
     case kRelu:
-      return ops::Relu(x);
+      return Relu(x);
     case kTanh:
       return Tanh(x);
     case kScaledTanh:
-      return Tanh(x * activation.beta) * activation.alpha;
+      return ScaledTanh(x, activation.alpha, activation.beta);
     case kSigmoid:
-      return ops::Sigmoid(x);
+      return Sigmoid(x);
     case kHardSigmoid:
-      return Minimum(Maximum(x * activation.alpha + activation.beta, 0), 1);
+      return HardSigmoid(x, activation.alpha, activation.beta);
     default:
       return {};
   }

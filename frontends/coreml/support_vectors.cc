@@ -7,7 +7,7 @@
 #include "base/checked_math.h"
 #include "base/one_line.h"
 #include "frontends/coreml/tables.h"
-#include "frontends/ops/compositions.h"
+#include "frontends/ops/functions.h"
 
 namespace ember::coreml {
 namespace {

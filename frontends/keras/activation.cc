@@ -1,8 +1,6 @@
 // Activations: functions by name, and the layers that apply one.
 #include "frontends/keras/activation.h"
 
-#include <cmath>
-#include <limits>
 #include <string>
 
 #include "base/one_line.h"
@@ -11,39 +9,11 @@
 namespace ember::keras {
 namespace {
 
-constexpr double kSeluAlpha = 1.6732632423543772;
-constexpr double kSeluScale = 1.0507009873554805;
-
-Tensor Clip(Tensor x, double low, double high) {
-  return Minimum(Maximum(x, low), high);
-}
-
-Tensor Elu(Tensor x, double alpha) {
-  // The exponential is computed of min(x, 0) only, so that it stays finite.
-  return Select(Less(0, x), x, Expm1(Minimum(x, 0)) * alpha);
-}
-
-Tensor LeakyRelu(Tensor x, double slope) {
-  return Select(Less(x, 0), x * slope, x);
-}
-
 // Returns Keras' hard sigmoid. Keras 3 uses JAX's definition, Keras 2 another
 // one.
 Tensor HardSigmoid(LayerContext& c, Tensor x) {
-  if (c.major_version() >= 3) return Clip(x / 6.0 + 0.5, 0, 1);
-  return Clip(x * 0.2 + 0.5, 0, 1);
-}
-
-Tensor Squareplus(Tensor x, double b) { return (x + Sqrt(x * x + b)) / 2.0; }
-
-// HardShrink returns x where its magnitude exceeds 0.5, else 0. SoftShrink also
-// moves x by 0.5 towards 0.
-Tensor HardShrink(Tensor x) {
-  return Select(Less(0.5, Absolute(x)), x, x.Like(0));
-}
-Tensor SoftShrink(Tensor x) {
-  return Select(Less(0.5, x), x - 0.5,
-                Select(Less(x, -0.5), x + 0.5, x.Like(0)));
+  return c.major_version() >= 3 ? HardSigmoid6(x)
+                                : ops::HardSigmoid(x, 0.2, 0.5);
 }
 
 Tensor Glu(LayerContext& c, Tensor x) {
@@ -55,7 +25,7 @@ Tensor Glu(LayerContext& c, Tensor x) {
   }
   const int last = x.rank() - 1;
   return SliceAxis(x, last, Dim(0), *half) *
-         ops::Sigmoid(SliceAxis(x, last, *half, *half));
+         Sigmoid(SliceAxis(x, last, *half, *half));
 }
 
 Tensor SparsePlus(Tensor x) {
@@ -63,10 +33,47 @@ Tensor SparsePlus(Tensor x) {
                 Select(Less(x, 1), (x + 1.0) * (x + 1.0) * 0.25, x));
 }
 
+// An activation of one element, by its name. Parameters have the defaults of
+// keras.activations.
+struct Activation {
+  std::string_view name;
+  Tensor (*function)(Tensor x);
+};
+constexpr Activation kActivations[] = {
+    {"", [](Tensor x) { return x; }},
+    {"celu", [](Tensor x) { return Celu(x, 1); }},
+    {"elu", [](Tensor x) { return Elu(x, 1); }},
+    {"exponential", ops::Exp},
+    {"gelu", ops::Gelu},
+    {"hard_shrink", [](Tensor x) { return HardShrink(x, 0.5); }},
+    {"hard_silu", ops::HardSwish},
+    {"hard_swish", ops::HardSwish},
+    {"hard_tanh", [](Tensor x) { return Clip(x, -1, 1); }},
+    {"leaky_relu", [](Tensor x) { return LeakyRelu(x, 0.2); }},
+    {"linear", [](Tensor x) { return x; }},
+    {"log_sigmoid", ops::LogSigmoid},
+    {"mish", ops::Mish},
+    {"relu", ops::Relu},
+    {"relu6", ops::Relu6},
+    {"selu", ops::Selu},
+    {"sigmoid", ops::Sigmoid},
+    {"silu", ops::Silu},
+    {"soft_shrink", [](Tensor x) { return Shrink(x, 0.5, 0.5); }},
+    {"softplus", ops::Softplus},
+    {"softsign", ops::Softsign},
+    {"sparse_plus", SparsePlus},
+    {"sparse_sigmoid", [](Tensor x) { return ops::HardSigmoid(x, 0.5, 0.5); }},
+    {"squareplus", [](Tensor x) { return Squareplus(x, 4); }},
+    {"swish", ops::Silu},
+    {"tanh", ops::Tanh},
+    {"tanh_shrink", ops::TanhShrink},
+    {"threshold", [](Tensor x) { return ThresholdedRelu(x, 0); }},
+};
+
 // Returns ReLU with Keras' three parameters.
 Tensor ReluWith(Tensor x, double slope, double threshold,
                 std::optional<double> maximum) {
-  Tensor y = slope == 0 && threshold == 0 ? Maximum(x, 0)
+  Tensor y = slope == 0 && threshold == 0 ? Relu(x)
              : threshold == 0             ? LeakyRelu(x, slope)
                               : Select(LessEqual(x.Like(threshold), x), x,
                                        (x - threshold) * slope);
@@ -89,36 +96,12 @@ double SlopeOf(LayerContext& c, double otherwise) {
 
 Tensor ActivatedBy(LayerContext& c, Tensor x, std::string_view name) {
   if (!c.ok()) return x;
-  if (name == "linear" || name.empty()) return x;
-  if (name == "relu") return ops::Relu(x);
-  if (name == "relu6") return Clip(x, 0, 6);
-  if (name == "sigmoid") return ops::Sigmoid(x);
-  if (name == "tanh") return Tanh(x);
+  for (const Activation& row : kActivations)
+    if (name == row.name) return row.function(x);
   if (name == "softmax") return Softmax(x, x.rank() - 1);
   if (name == "log_softmax") return ops::LogSoftmax(x, x.rank() - 1);
-  if (name == "elu") return Elu(x, 1);
-  if (name == "celu") return Maximum(x, 0) + Expm1(Minimum(x, 0));
-  if (name == "selu") return Elu(x, kSeluAlpha) * kSeluScale;
-  if (name == "softplus") return ops::Softplus(x);
-  if (name == "softsign") return x / (Absolute(x) + 1.0);
-  if (name == "swish" || name == "silu") return x * ops::Sigmoid(x);
-  if (name == "gelu") return ops::Gelu(x);
-  if (name == "exponential") return Exp(x);
   if (name == "hard_sigmoid") return HardSigmoid(c, x);
-  if (name == "hard_silu" || name == "hard_swish")
-    return x * Clip(x / 6.0 + 0.5, 0, 1);
-  if (name == "leaky_relu") return LeakyRelu(x, 0.2);
-  if (name == "mish") return x * Tanh(ops::Softplus(x));
-  if (name == "log_sigmoid") return -ops::Softplus(-x);
-  if (name == "hard_tanh") return Clip(x, -1, 1);
-  if (name == "tanh_shrink") return x - Tanh(x);
-  if (name == "hard_shrink") return HardShrink(x);
-  if (name == "soft_shrink") return SoftShrink(x);
-  if (name == "squareplus") return Squareplus(x, 4);
-  if (name == "sparse_plus") return SparsePlus(x);
-  if (name == "sparse_sigmoid") return Clip((x + 1.0) / 2.0, 0, 1);
   if (name == "glu") return Glu(c, x);
-  if (name == "threshold") return Select(Less(0, x), x, x.Like(0));
   c.FailUnsupported("activation '" + OnOneLine(name) + "'");
   return x;
 }
@@ -169,9 +152,7 @@ void ImportELU(LayerContext& c) {
 }
 
 void ImportThresholdedReLU(LayerContext& c) {
-  const Tensor x = c.Input(0);
-  const double theta = c.config().Number("theta", 1.0);
-  c.SetOutput(Select(Less(theta, x), x, x.Like(0)));
+  c.SetOutput(ThresholdedRelu(c.Input(0), c.config().Number("theta", 1.0)));
 }
 
 // Imports PReLU. There is one slope per element of a sample; the shared axes
@@ -179,7 +160,7 @@ void ImportThresholdedReLU(LayerContext& c) {
 void ImportPReLU(LayerContext& c) {
   const Tensor x = c.Input(0), alpha = c.Weight("alpha");
   if (!c.ok()) return;
-  c.SetOutput(Select(Less(x, 0), x * alpha, x));
+  c.SetOutput(LeakyRelu(x, alpha));
 }
 
 void ImportSoftmax(LayerContext& c) {

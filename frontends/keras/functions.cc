@@ -127,12 +127,6 @@ void CallBinary(LayerContext& c, const Combine& combine) {
   if (c.ok()) c.SetOutput(combine(a, b));
 }
 
-template <typename Function>
-void CallUnary(LayerContext& c, const Function& function) {
-  const Tensor x = Arguments(c).Value(0, {"x", "input"});
-  if (c.ok()) c.SetOutput(function(x));
-}
-
 void CallReduction(LayerContext& c, std::string_view combiner) {
   Arguments arguments(c);
   const Tensor x = arguments.Value(0, {"input_tensor", "x"});
@@ -149,21 +143,12 @@ void CallReduction(LayerContext& c, std::string_view combiner) {
 
 }  // namespace
 
-void CallAbsolute(LayerContext& c) { CallUnary(c, ops::Absolute); }
-void CallExp(LayerContext& c) { CallUnary(c, ops::Exp); }
-void CallLog(LayerContext& c) { CallUnary(c, ops::Log); }
-void CallSqrt(LayerContext& c) { CallUnary(c, ops::Sqrt); }
-void CallRsqrt(LayerContext& c) {
-  CallUnary(c, [](Tensor x) { return 1.0 / Sqrt(x); });
-}
-void CallSquare(LayerContext& c) {
-  CallUnary(c, [](Tensor x) { return x * x; });
-}
-void CallNegative(LayerContext& c) {
-  CallUnary(c, [](Tensor x) { return -x; });
+void CallScalar(LayerContext& c, Tensor (*function)(Tensor)) {
+  const Tensor x = Arguments(c).Value(0, {"x", "input"});
+  if (c.ok()) c.SetOutput(function(x));
 }
 void CallIdentity(LayerContext& c) {
-  CallUnary(c, [](Tensor x) { return x; });
+  CallScalar(c, [](Tensor x) { return x; });
 }
 void CallAdd(LayerContext& c) {
   CallBinary(c, [](Tensor a, Tensor b) { return a + b; });
@@ -203,7 +188,7 @@ void CallClip(LayerContext& c) {
   if (!c.ok()) return;
   if (!low || !high || !low->AsNumber() || !high->AsNumber())
     return c.FailUnsupported("bounds that are no constants");
-  c.SetOutput(Minimum(Maximum(x, *low->AsNumber()), *high->AsNumber()));
+  c.SetOutput(Clip(x, *low->AsNumber(), *high->AsNumber()));
 }
 
 void CallConcatenate(LayerContext& c) {
@@ -335,7 +320,7 @@ void CallActivation(LayerContext& c) {
     const auto approximate = arguments.Constant(1, {"approximate"});
     // The gelu of keras.ops is the approximation unless `approximate` is false.
     if (approximate ? approximate->AsFlag() : !is_lambda)
-      return c.SetOutput(ops::TanhGelu(x));
+      return c.SetOutput(TanhGelu(x));
   }
   if (plain == "softmax" || plain == "log_softmax") {
     std::vector<int64_t> axis = arguments.Integers(1, {"axis"});
@@ -347,7 +332,7 @@ void CallActivation(LayerContext& c) {
   if (plain == "leaky_relu") {
     const auto slope = arguments.Constant(1, {"alpha", "negative_slope"});
     const double by = slope ? slope->AsNumber().value_or(0.2) : 0.2;
-    return c.SetOutput(Select(Less(x, 0), x * by, x));
+    return c.SetOutput(LeakyRelu(x, by));
   }
   c.SetOutput(ActivatedBy(c, x, plain));
 }

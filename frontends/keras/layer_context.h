@@ -27,6 +27,7 @@
 #include "frontends/keras/network.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/functions.h"
 #include "frontends/ops/import_context.h"
 #include "frontends/ops/tensor.h"
 

@@ -49,8 +49,11 @@ constexpr LayerRow kLayers[] = {
 
 constexpr FunctionRow kFunctions[] = {
 #define EMBER_FUNCTION(keras2, keras3, function) {keras2, keras3, function},
-    EMBER_KERAS_FUNCTIONS(EMBER_FUNCTION)
+#define EMBER_SCALAR(keras2, keras3, function) \
+  {keras2, keras3, [](LayerContext& c) { CallScalar(c, ops::function); }},
+    EMBER_KERAS_FUNCTIONS(EMBER_FUNCTION, EMBER_SCALAR)
 #undef EMBER_FUNCTION
+#undef EMBER_SCALAR
 };
 
 bool IsFunctionOfKeras3(const Layer& layer) {

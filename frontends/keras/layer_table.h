@@ -16,6 +16,7 @@
 // their classes.
 //
 //   function(name of Keras 2, class of Keras 3, function)
+//   scalar(name of Keras 2, class of Keras 3, function of ops/functions.h)
 #ifndef EMBER_FRONTENDS_KERAS_LAYER_TABLE_H_
 #define EMBER_FRONTENDS_KERAS_LAYER_TABLE_H_
 
@@ -194,18 +195,18 @@ namespace ember::keras {
   row(ZeroPadding2D, kDrop, kNone, kNone, ImportZeroPadding) \
   row(ZeroPadding3D, kDrop, kNone, kNone, ImportZeroPadding)
 
-#define EMBER_KERAS_FUNCTIONS(function) \
-  function("math.abs", "Absolute", CallAbsolute) \
+#define EMBER_KERAS_FUNCTIONS(function, scalar) \
+  scalar("math.abs", "Absolute", Absolute) \
   function("__operators__.add", "", CallAdd) \
   function("math.add", "Add", CallAdd) \
   function("clip_by_value", "Clip", CallClip) \
   function("concat", "Concatenate", CallConcatenate) \
   function("math.divide", "Divide", CallDivide) \
   function("math.truediv", "TrueDivide", CallDivide) \
-  function("math.exp", "Exp", CallExp) \
+  scalar("math.exp", "Exp", Exp) \
   function("expand_dims", "ExpandDims", CallExpandDims) \
   function("identity", "Identity", CallIdentity) \
-  function("math.log", "Log", CallLog) \
+  scalar("math.log", "Log", Log) \
   function("linalg.matmul", "Matmul", CallMatMul) \
   function("math.maximum", "Maximum", CallMaximum) \
   function("math.reduce_max", "Max", CallReduceMax) \
@@ -213,13 +214,13 @@ namespace ember::keras {
   function("math.minimum", "Minimum", CallMinimum) \
   function("math.reduce_min", "Min", CallReduceMin) \
   function("math.multiply", "Multiply", CallMultiply) \
-  function("math.negative", "Negative", CallNegative) \
+  scalar("math.negative", "Negative", Negate) \
   function("math.pow", "Power", CallPower) \
   function("math.reduce_prod", "Prod", CallReduceProduct) \
   function("reshape", "Reshape", CallReshape) \
-  function("math.rsqrt", "Rsqrt", CallRsqrt) \
-  function("math.sqrt", "Sqrt", CallSqrt) \
-  function("math.square", "Square", CallSquare) \
+  scalar("math.rsqrt", "Rsqrt", Rsqrt) \
+  scalar("math.sqrt", "Sqrt", Sqrt) \
+  scalar("math.square", "Square", Square) \
   function("squeeze", "Squeeze", CallSqueeze) \
   function("stack", "Stack", CallStack) \
   function("math.subtract", "Subtract", CallSubtract) \
@@ -241,7 +242,26 @@ namespace ember::keras {
   function("nn.softsign", "Softsign", CallActivation) \
   function("math.tanh", "Tanh", CallActivation) \
   function("", "HardSigmoid", CallActivation) \
-  function("", "HardSilu", CallActivation)
+  function("", "HardSilu", CallActivation) \
+  scalar("math.acos", "Arccos", Acos) \
+  scalar("math.acosh", "Arccosh", Acosh) \
+  scalar("math.asin", "Arcsin", Asin) \
+  scalar("math.asinh", "Arcsinh", Asinh) \
+  scalar("math.atan", "Arctan", Atan) \
+  scalar("math.atanh", "Arctanh", Atanh) \
+  scalar("math.ceil", "Ceil", Ceil) \
+  scalar("math.cos", "Cos", Cos) \
+  scalar("math.cosh", "Cosh", Cosh) \
+  scalar("math.erf", "Erf", Erf) \
+  scalar("math.expm1", "Expm1", Expm1) \
+  scalar("math.floor", "Floor", Floor) \
+  scalar("math.log1p", "Log1p", Log1p) \
+  scalar("math.reciprocal", "Reciprocal", Reciprocal) \
+  scalar("math.round", "", Round) \
+  scalar("math.sign", "Sign", Sign) \
+  scalar("math.sin", "Sin", Sin) \
+  scalar("math.sinh", "Sinh", Sinh) \
+  scalar("math.tan", "Tan", Tan)
 // clang-format on
 
 enum class Masking : uint8_t { kPass, kDrop, kOwn };
@@ -271,10 +291,13 @@ struct FunctionRow {
 #define EMBER_FUNCTION(keras2, keras3, function) void function(LayerContext& c);
 #define EMBER_NOTHING(...)
 EMBER_KERAS_LAYERS(EMBER_ROW, EMBER_NOTHING)
-EMBER_KERAS_FUNCTIONS(EMBER_FUNCTION)
+EMBER_KERAS_FUNCTIONS(EMBER_FUNCTION, EMBER_NOTHING)
 #undef EMBER_ROW
 #undef EMBER_FUNCTION
 #undef EMBER_NOTHING
+
+// Calls a function of each element on the argument "x".
+void CallScalar(LayerContext& c, Tensor (*function)(Tensor));
 
 std::span<const LayerRow> LayerRows();
 std::span<const FunctionRow> FunctionRows();

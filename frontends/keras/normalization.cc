@@ -1,5 +1,7 @@
 // Imports normalisations, as they compute outside of training. Statistics of
 // narrow floats are computed in f32.
+#include "frontends/ops/normalization.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -79,8 +81,7 @@ void ImportLayerNormalization(LayerContext& c) {
     normal = normal * AlongAxes(Cast(c.Weight("gamma"), type), axes, normal);
     return c.SetOutput(Cast(normal, x.dtype()));
   }
-  const Tensor mean = ops::CorrectedMean(wide, axes);
-  normal = (wide - mean) / Sqrt(ops::Variance(wide, mean, axes) + epsilon);
+  normal = ops::Standardized(wide, axes, epsilon);
   c.SetOutput(Cast(Scaled(c, normal, axes), x.dtype()));
 }
 
@@ -111,33 +112,15 @@ void ImportGroupNormalization(LayerContext& c) {
   // `groups` of -1 means one group per channel.
   if (groups == -1) groups = channels.AsConstant().value_or(-1);
   if (!c.CheckPositive("groups", groups)) return;
-  const auto size = ops::DivideElementCounts({channels}, {Dim(groups)});
-  if (!size) {
+  if (!ops::DivideElementCounts({channels}, {Dim(groups)})) {
     return c.FailInvalid("groups: expected a divisor of " +
                          channels.ToString() + " channels, found " +
                          std::to_string(groups));
   }
-  const DType type = ComputeType(x.dtype());
-  // Splits the axis into (group, member). Statistics are over all dims but
-  // batch and group.
-  Shape split;
-  std::vector<int64_t> reduced;
-  for (int i = 0; i < rank; ++i) {
-    if (i == axis) {
-      split.push_back(Dim(groups));
-      reduced.push_back(static_cast<int64_t>(split.size()));
-      split.push_back(*size);
-    } else {
-      if (i > 0) reduced.push_back(static_cast<int64_t>(split.size()));
-      split.push_back(x.dim(i));
-    }
-  }
-  const Tensor wide = Reshape(Cast(x, type), split);
-  const Tensor mean = ops::CorrectedMean(wide, reduced);
   const Tensor normal =
-      (wide - mean) / Sqrt(ops::Variance(wide, mean, reduced) +
-                           c.config().Number("epsilon", 1e-3));
-  c.SetOutput(Cast(Scaled(c, Reshape(normal, x.shape()), {axis}), x.dtype()));
+      ops::GroupStandardized(Cast(x, ComputeType(x.dtype())), axis, groups,
+                             c.config().Number("epsilon", 1e-3));
+  c.SetOutput(Cast(Scaled(c, normal, {axis}), x.dtype()));
 }
 
 void ImportUnitNormalization(LayerContext& c) {

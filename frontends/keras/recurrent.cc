@@ -11,6 +11,7 @@
 #include "base/one_line.h"
 #include "frontends/keras/activation.h"
 #include "frontends/keras/layer_table.h"
+#include "frontends/ops/cells.h"
 #include "frontends/ops/convolution.h"
 #include "frontends/ops/windows.h"
 
@@ -107,42 +108,55 @@ States Step(const Cell& cell, const Capture& capture, Tensor projected,
                   " columns");
     return before;
   }
+  const auto activated = [&](const Tensor& x) { return Activated(c, x); };
+  const auto part = [&](int gate) { return GateOf(projected, gate, *units); };
   if (cell.kind != Cell::Kind::kGru) {
-    const Tensor gates = projected + StateProduct(cell, capture, h);
-    const Tensor input = Recurrent(cell, GateOf(gates, 0, *units));
-    const Tensor forget = Recurrent(cell, GateOf(gates, 1, *units));
-    const Tensor candidate = Activated(c, GateOf(gates, 2, *units));
-    const Tensor next = forget * before[1] + input * candidate;
-    const Tensor output = Recurrent(cell, GateOf(gates, 3, *units));
-    return {output * Activated(c, next), next};
+    const Tensor sums = projected + StateProduct(cell, capture, h);
+    const auto gate = [&](int index) {
+      return Recurrent(cell, GateOf(sums, index, *units));
+    };
+    return LstmStep({.input = gate(0),
+                     .forget = gate(1),
+                     .candidate = activated(GateOf(sums, 2, *units)),
+                     .output = [&](const Tensor&) { return gate(3); },
+                     .activation = activated},
+                    before[1]);
   }
-  const bool reset_after =
-      c.config().Flag("reset_after", c.major_version() >= 3);
-  Tensor update, candidate;
-  if (reset_after) {
+  // The gates have the order update, reset, candidate.
+  if (c.config().Flag("reset_after", c.major_version() >= 3)) {
     Tensor product = StateProduct(cell, capture, h);
     if (cell.bias) {
       const Tensor bias = capture(cell.bias);
       if (bias.rank() == 2)
         product = product + Squeeze(SliceAxis(bias, 0, Dim(1), Dim(1)), {0});
     }
-    update = Recurrent(
-        cell, GateOf(projected, 0, *units) + GateOf(product, 0, *units));
-    const Tensor reset = Recurrent(
-        cell, GateOf(projected, 1, *units) + GateOf(product, 1, *units));
-    candidate = Activated(
-        c, GateOf(projected, 2, *units) + reset * GateOf(product, 2, *units));
-  } else {
-    const Tensor recurrent = capture(cell.recurrent);
-    const auto part = [&](int gate, Tensor state) {
-      return MatMul(state, SliceAxis(recurrent, 1, *units * Dim(gate), *units));
+    const auto gate = [&](int index) {
+      return Recurrent(cell, part(index) + GateOf(product, index, *units));
     };
-    update = Recurrent(cell, GateOf(projected, 0, *units) + part(0, h));
-    const Tensor reset =
-        Recurrent(cell, GateOf(projected, 1, *units) + part(1, h));
-    candidate = Activated(c, GateOf(projected, 2, *units) + part(2, reset * h));
+    const auto of_candidate = [&](const Tensor&) {
+      return GateOf(product, 2, *units);
+    };
+    return {GruStep({.update = gate(0),
+                     .reset = gate(1),
+                     .candidate = part(2),
+                     .product = of_candidate,
+                     .activation = activated},
+                    h)};
   }
-  return {update * h + (1.0 - update) * candidate};
+  const Tensor recurrent = capture(cell.recurrent);
+  const auto product = [&](int gate, const Tensor& state) {
+    return MatMul(state, SliceAxis(recurrent, 1, *units * Dim(gate), *units));
+  };
+  const auto of_candidate = [&](const Tensor& state) {
+    return product(2, state);
+  };
+  return {GruStep({.update = Recurrent(cell, part(0) + product(0, h)),
+                   .reset = Recurrent(cell, part(1) + product(1, h)),
+                   .candidate = part(2),
+                   .product = of_candidate,
+                   .reset_order = ops::GruReset::kBeforeProduct,
+                   .activation = activated},
+                  h)};
 }
 
 bool ReadConvCell(Cell& cell, Tensor x) {

@@ -1,6 +1,5 @@
 // Imports operators on elements: of one operand, of two (with and without
 // broadcasting), with a scalar; clipping, selection, types.
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -32,44 +31,6 @@ Tensor FloorModulo(Tensor a, Tensor b) {
     c.SetOutput(expression);                \
   }
 EMBER_MXNET_UNARY(ImportIdentity, x)
-EMBER_MXNET_UNARY(ImportAbs, Absolute(x))
-EMBER_MXNET_UNARY(ImportNegative, -x)
-EMBER_MXNET_UNARY(ImportReciprocal, 1.0 / x)
-EMBER_MXNET_UNARY(ImportSign,
-                  Cast(Less(0, x), x.dtype()) - Cast(Less(x, 0), x.dtype()))
-EMBER_MXNET_UNARY(ImportFloor, Floor(x))
-EMBER_MXNET_UNARY(ImportCeil, Ceil(x))
-// The operator round rounds halves away from zero; rint rounds halves to the
-// even number.
-EMBER_MXNET_UNARY(ImportRound,
-                  Select(Less(x, 0), -Floor(0.5 - x), Floor(x + 0.5)))
-EMBER_MXNET_UNARY(ImportRint, Round(x))
-EMBER_MXNET_UNARY(ImportTrunc, Select(Less(x, 0), Ceil(x), Floor(x)))
-EMBER_MXNET_UNARY(ImportSquare, x* x)
-EMBER_MXNET_UNARY(ImportSqrt, Sqrt(x))
-EMBER_MXNET_UNARY(ImportRsqrt, 1.0 / Sqrt(x))
-EMBER_MXNET_UNARY(ImportCbrt,
-                  Select(Less(x, 0), -Power(-x, 1.0 / 3), Power(x, 1.0 / 3)))
-EMBER_MXNET_UNARY(ImportExp, Exp(x))
-EMBER_MXNET_UNARY(ImportExpm1, Expm1(x))
-EMBER_MXNET_UNARY(ImportLog, Log(x))
-EMBER_MXNET_UNARY(ImportLog2, Log(x) * (1 / std::log(2.0)))
-EMBER_MXNET_UNARY(ImportLog10, Log(x) * (1 / std::log(10.0)))
-EMBER_MXNET_UNARY(ImportLog1p, Log1p(x))
-EMBER_MXNET_UNARY(ImportSin, Sin(x))
-EMBER_MXNET_UNARY(ImportCos, Cos(x))
-EMBER_MXNET_UNARY(ImportTan, Sin(x) / Cos(x))
-EMBER_MXNET_UNARY(ImportTanh, Tanh(x))
-EMBER_MXNET_UNARY(ImportSinh, (Exp(x) - Exp(-x)) / 2.0)
-EMBER_MXNET_UNARY(ImportCosh, (Exp(x) + Exp(-x)) / 2.0)
-EMBER_MXNET_UNARY(ImportErf, Erf(x))
-EMBER_MXNET_UNARY(ImportDegrees, x * (180 / M_PI))
-EMBER_MXNET_UNARY(ImportRadians, x*(M_PI / 180))
-EMBER_MXNET_UNARY(ImportRelu, ops::Relu(x))
-EMBER_MXNET_UNARY(ImportSigmoid, ops::Sigmoid(x))
-EMBER_MXNET_UNARY(ImportSoftsign, x / (Absolute(x) + 1.0))
-EMBER_MXNET_UNARY(ImportLogSigmoid, -ops::Softplus(-x))
-EMBER_MXNET_UNARY(ImportMish, x* Tanh(ops::Softplus(x)))
 EMBER_MXNET_UNARY(ImportLogicalNot, AsNumber(Equal(x, 0), x))
 EMBER_MXNET_UNARY(ImportZerosLike, Broadcast(x.Like(0), x.shape()))
 EMBER_MXNET_UNARY(ImportOnesLike, Broadcast(x.Like(1), x.shape()))
@@ -123,14 +84,12 @@ void ImportAddN(NodeContext& c) {
 }
 
 void ImportClip(NodeContext& c) {
-  c.SetOutput(
-      Minimum(Maximum(c.Input(0), c.Number("a_min", 0)), c.Number("a_max", 0)));
+  c.SetOutput(Clip(c.Input(0), c.Number("a_min", 0), c.Number("a_max", 0)));
 }
 
 void ImportHardSigmoid(NodeContext& c) {
-  c.SetOutput(Minimum(
-      Maximum(c.Input(0) * c.Number("alpha", 0.2) + c.Number("beta", 0.5), 0),
-      1));
+  c.SetOutput(
+      HardSigmoid(c.Input(0), c.Number("alpha", 0.2), c.Number("beta", 0.5)));
 }
 
 void ImportSmoothL1(NodeContext& c) {

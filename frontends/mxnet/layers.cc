@@ -11,6 +11,7 @@
 #include "frontends/mxnet/operator_table.h"
 #include "frontends/ops/convolution.h"
 #include "frontends/ops/deform_conv.h"
+#include "frontends/ops/normalization.h"
 #include "frontends/ops/pooling.h"
 #include "frontends/ops/windows.h"
 
@@ -284,23 +285,13 @@ void ImportBatchNorm(NodeContext& c) {
                    x.dtype()));
 }
 
-namespace {
-
-Tensor Standardized(Tensor x, const std::vector<int64_t>& axes,
-                    double epsilon) {
-  const Tensor mean = ops::CorrectedMean(x, axes);
-  return (x - mean) / Sqrt(ops::Variance(x, mean, axes) + epsilon);
-}
-
-}  // namespace
-
 void ImportLayerNorm(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
   const int axis = c.Axis(c.Integer("axis", -1), x.rank());
   const DType type = ComputeType(x.dtype());
   const Tensor normal =
-      Standardized(Cast(x, type), {axis}, c.Number("eps", 1e-5));
+      ops::Standardized(Cast(x, type), {axis}, c.Number("eps", 1e-5));
   c.SetOutput(Cast(normal * PerChannel(c, 1, axis, x.rank(), type) +
                        PerChannel(c, 2, axis, x.rank(), type),
                    x.dtype()));
@@ -313,7 +304,7 @@ void ImportInstanceNorm(NodeContext& c) {
   for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
   const DType type = ComputeType(x.dtype());
   const Tensor normal =
-      Standardized(Cast(x, type), axes, c.Number("eps", 1e-3));
+      ops::Standardized(Cast(x, type), axes, c.Number("eps", 1e-3));
   c.SetOutput(Cast(normal * PerChannel(c, 1, 1, x.rank(), type) +
                        PerChannel(c, 2, 1, x.rank(), type),
                    x.dtype()));
@@ -324,21 +315,13 @@ void ImportGroupNorm(NodeContext& c) {
   const Tensor x = c.Input(0);
   const int64_t groups = c.Integer("num_groups", 1);
   if (!c.CheckPositive("num_groups", groups)) return;
-  const auto size = ops::DivideElementCounts({x.dim(1)}, {Dim(groups)});
-  if (!size)
+  if (!ops::DivideElementCounts({x.dim(1)}, {Dim(groups)}))
     return c.FailInvalid("num_groups: expected a divisor of " +
                          x.dim(1).ToString() + ", found " +
                          std::to_string(groups));
-  Shape split{x.dim(0), Dim(groups), *size};
-  std::vector<int64_t> axes{2};
-  for (int i = 2; i < x.rank(); ++i) {
-    axes.push_back(static_cast<int64_t>(split.size()));
-    split.push_back(x.dim(i));
-  }
   const DType type = ComputeType(x.dtype());
-  const Tensor normal = Reshape(
-      Standardized(Reshape(Cast(x, type), split), axes, c.Number("eps", 1e-5)),
-      x.shape());
+  const Tensor normal =
+      ops::GroupStandardized(Cast(x, type), 1, groups, c.Number("eps", 1e-5));
   c.SetOutput(Cast(normal * PerChannel(c, 1, 1, x.rank(), type) +
                        PerChannel(c, 2, 1, x.rank(), type),
                    x.dtype()));
@@ -382,13 +365,13 @@ void ImportLRN(NodeContext& c) {
 void ImportActivation(NodeContext& c) {
   const Tensor x = c.Input(0);
   const std::string kind = c.Text("act_type", "");
-  if (kind == "relu") return c.SetOutput(ops::Relu(x));
-  if (kind == "sigmoid") return c.SetOutput(ops::Sigmoid(x));
+  if (kind == "relu") return c.SetOutput(Relu(x));
+  if (kind == "sigmoid") return c.SetOutput(Sigmoid(x));
   if (kind == "tanh") return c.SetOutput(Tanh(x));
-  if (kind == "softrelu") return c.SetOutput(ops::Softplus(x));
-  if (kind == "softsign") return c.SetOutput(x / (Absolute(x) + 1.0));
-  if (kind == "log_sigmoid") return c.SetOutput(-ops::Softplus(-x));
-  if (kind == "mish") return c.SetOutput(x * Tanh(ops::Softplus(x)));
+  if (kind == "softrelu") return c.SetOutput(Softplus(x));
+  if (kind == "softsign") return c.SetOutput(Softsign(x));
+  if (kind == "log_sigmoid") return c.SetOutput(LogSigmoid(x));
+  if (kind == "mish") return c.SetOutput(Mish(x));
   c.FailUnsupported("act_type '" + OnOneLine(kind) + "'");
 }
 
@@ -396,20 +379,15 @@ void ImportLeakyReLU(NodeContext& c) {
   const Tensor x = c.Input(0);
   const std::string kind = c.Text("act_type", "leaky");
   const double slope = c.Number("slope", 0.25);
-  if (kind == "leaky") return c.SetOutput(Select(Less(x, 0), x * slope, x));
-  if (kind == "elu")
-    return c.SetOutput(Select(Less(0, x), x, Expm1(Minimum(x, 0)) * slope));
-  if (kind == "selu") {
-    constexpr double kAlpha = 1.6732632423543772, kScale = 1.0507009873554805;
-    return c.SetOutput(Select(Less(0, x), x, Expm1(Minimum(x, 0)) * kAlpha) *
-                       kScale);
-  }
-  if (kind == "gelu") return c.SetOutput(ops::Gelu(x));
+  if (kind == "leaky") return c.SetOutput(LeakyRelu(x, slope));
+  if (kind == "elu") return c.SetOutput(Elu(x, slope));
+  if (kind == "selu") return c.SetOutput(Selu(x));
+  if (kind == "gelu") return c.SetOutput(Gelu(x));
   if (kind == "rrelu") {
     // The slope is random in training, and its mean is used otherwise.
     const double mean =
         (c.Number("lower_bound", 0.125) + c.Number("upper_bound", 0.334)) / 2;
-    return c.SetOutput(Select(Less(x, 0), x * mean, x));
+    return c.SetOutput(LeakyRelu(x, mean));
   }
   if (kind != "prelu")
     return c.FailUnsupported("act_type '" + OnOneLine(kind) + "'");
@@ -417,7 +395,7 @@ void ImportLeakyReLU(NodeContext& c) {
   Tensor gamma = c.Input(1);
   if (x.rank() > 1 && gamma.dim(0) != Dim(1))
     gamma = AlongAxis(gamma, 1, x.rank());
-  c.SetOutput(Select(Less(x, 0), x * gamma, x));
+  c.SetOutput(LeakyRelu(x, gamma));
 }
 
 namespace {
@@ -483,9 +461,7 @@ void ImportSoftmin(NodeContext& c) {
   c.SetOutput(Softmax(-c.Input(0), SoftmaxAxis(c, -1)));
 }
 
-void ImportLogisticOutput(NodeContext& c) {
-  c.SetOutput(ops::Sigmoid(c.Input(0)));
-}
+void ImportLogisticOutput(NodeContext& c) { c.SetOutput(Sigmoid(c.Input(0))); }
 
 void ImportUpSampling(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;

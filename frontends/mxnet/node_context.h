@@ -20,6 +20,7 @@
 #include "frontends/mxnet/symbol.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/functions.h"
 #include "frontends/ops/operand_context.h"
 #include "frontends/ops/tensor.h"
 

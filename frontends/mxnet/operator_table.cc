@@ -29,12 +29,19 @@ constexpr std::string_view kNotYet = "not here yet";
 constexpr std::string_view kNumpy =
     "numpy's interface is not here yet: make the model with mx.sym";
 
+template <Tensor (*kFunction)(Tensor)>
+void ImportScalar(NodeContext& c) {
+  c.SetOutput(kFunction(c.Input(0)));
+}
+
 constexpr OperatorRow kOperators[] = {
 #define EMBER_ROW(name, minimum, maximum, function) \
   {#name, minimum, maximum, function},
+#define EMBER_SCALAR(name, function) {#name, 1, 1, ImportScalar<ops::function>},
 #define EMBER_NO(op, why) {.name = #op, .reason = why},
-    EMBER_MXNET_OPERATORS(EMBER_ROW, EMBER_NO)
+    EMBER_MXNET_OPERATORS(EMBER_ROW, EMBER_SCALAR, EMBER_NO)
 #undef EMBER_ROW
+#undef EMBER_SCALAR
 #undef EMBER_NO
 };
 

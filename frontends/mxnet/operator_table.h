@@ -5,6 +5,7 @@
 // by their prefix.
 //
 //   row(name, minimum inputs, maximum inputs, function)
+//   scalar(name, function)   a function of each element (ops/functions.h)
 //   no(name, reason)
 //
 // A row without its function does not build. Names are unique, which a test
@@ -22,7 +23,7 @@ namespace ember::mxnet {
 inline constexpr int kManyInputs = 1 << 20;
 
 // clang-format off
-#define EMBER_MXNET_OPERATORS(row, no) \
+#define EMBER_MXNET_OPERATORS(row, scalar, no) \
   no(_adamw_update, kTraining) \
   row(_add, 2, 2, ImportAdd) \
   row(_arange, 0, 0, ImportArange) \
@@ -309,19 +310,19 @@ inline constexpr int kManyInputs = 1 << 20;
   no(_unravel_index, kNotYet) \
   no(_while_loop, kControl) \
   row(_zeros, 0, 0, ImportZeros) \
-  row(abs, 1, 1, ImportAbs) \
+  scalar(abs, Absolute) \
   row(Activation, 1, 1, ImportActivation) \
   no(adam_update, kTraining) \
   row(add_n, 1, kManyInputs, ImportAddN) \
   no(all_finite, kTraining) \
   row(amp_cast, 1, 1, ImportCast) \
   no(amp_multicast, kTraining) \
-  no(arccos, kNotYet) \
-  no(arccosh, kNotYet) \
-  no(arcsin, kNotYet) \
-  no(arcsinh, kNotYet) \
-  no(arctan, kNotYet) \
-  no(arctanh, kNotYet) \
+  scalar(arccos, Acos) \
+  scalar(arccosh, Acosh) \
+  scalar(arcsin, Asin) \
+  scalar(arcsinh, Asinh) \
+  scalar(arctan, Atan) \
+  scalar(arctanh, Atanh) \
   row(argmax, 1, 1, ImportArgmax) \
   row(argmax_channel, 1, 1, ImportArgmaxChannel) \
   row(argmin, 1, 1, ImportArgmin) \
@@ -359,8 +360,8 @@ inline constexpr int kManyInputs = 1 << 20;
   row(Cast, 1, 1, ImportCast) \
   row(cast, 1, 1, ImportCast) \
   no(cast_storage, kSparse) \
-  row(cbrt, 1, 1, ImportCbrt) \
-  row(ceil, 1, 1, ImportCeil) \
+  scalar(cbrt, Cbrt) \
+  scalar(ceil, Ceil) \
   row(choose_element_0index, 2, 2, ImportPick) \
   row(clip, 1, 1, ImportClip) \
   no(col2im, kNotYet) \
@@ -369,8 +370,8 @@ inline constexpr int kManyInputs = 1 << 20;
   row(Convolution, 2, 3, ImportConvolution) \
   row(Convolution_v1, 2, 3, ImportConvolution) \
   no(Correlation, kSampling) \
-  row(cos, 1, 1, ImportCos) \
-  row(cosh, 1, 1, ImportCosh) \
+  scalar(cos, Cos) \
+  scalar(cosh, Cosh) \
   row(Crop, 1, 2, ImportCrop) \
   row(crop, 1, 1, ImportSlice) \
   no(ctc_loss, kTraining) \
@@ -378,10 +379,10 @@ inline constexpr int kManyInputs = 1 << 20;
   row(CuDNNBatchNorm, 5, 5, ImportBatchNorm) \
   no(Custom, kCode) \
   row(Deconvolution, 2, 3, ImportDeconvolution) \
-  row(degrees, 1, 1, ImportDegrees) \
+  scalar(degrees, Degrees) \
   row(depth_to_space, 1, 1, ImportDepthToSpace) \
   no(diag, kNotYet) \
-  no(digamma, kNotYet) \
+  scalar(digamma, Digamma) \
   row(dot, 2, 2, ImportDot) \
   row(Dropout, 1, 2, ImportIdentity) \
   row(ElementWiseSum, 1, kManyInputs, ImportAddN) \
@@ -390,22 +391,22 @@ inline constexpr int kManyInputs = 1 << 20;
   row(elemwise_mul, 2, 2, ImportMultiply) \
   row(elemwise_sub, 2, 2, ImportSubtract) \
   row(Embedding, 2, 2, ImportEmbedding) \
-  row(erf, 1, 1, ImportErf) \
-  no(erfinv, kNotYet) \
-  row(exp, 1, 1, ImportExp) \
+  scalar(erf, Erf) \
+  scalar(erfinv, ErfInverse) \
+  scalar(exp, Exp) \
   row(expand_dims, 1, 1, ImportExpandDims) \
-  row(expm1, 1, 1, ImportExpm1) \
+  scalar(expm1, Expm1) \
   no(fill_element_0index, kNotYet) \
-  row(fix, 1, 1, ImportTrunc) \
+  scalar(fix, Truncate) \
   row(Flatten, 1, 1, ImportFlatten) \
   row(flatten, 1, 1, ImportFlatten) \
   row(flip, 1, 1, ImportReverse) \
-  row(floor, 1, 1, ImportFloor) \
+  scalar(floor, Floor) \
   no(ftml_update, kTraining) \
   no(ftrl_update, kTraining) \
   row(FullyConnected, 2, 3, ImportFullyConnected) \
   no(gamma, kNotYet) \
-  no(gammaln, kNotYet) \
+  scalar(gammaln, LogGamma) \
   row(gather_nd, 2, 2, ImportGatherNd) \
   no(GridGenerator, kSampling) \
   row(GroupNorm, 3, 3, ImportGroupNorm) \
@@ -440,11 +441,11 @@ inline constexpr int kManyInputs = 1 << 20;
   no(linalg_trmm, kLinearAlgebra) \
   no(linalg_trsm, kLinearAlgebra) \
   row(LinearRegressionOutput, 1, 2, ImportIdentity) \
-  row(log, 1, 1, ImportLog) \
-  row(log10, 1, 1, ImportLog10) \
-  row(log1p, 1, 1, ImportLog1p) \
-  row(log2, 1, 1, ImportLog2) \
-  row(log_sigmoid, 1, 1, ImportLogSigmoid) \
+  scalar(log, Log) \
+  scalar(log10, Log10) \
+  scalar(log1p, Log1p) \
+  scalar(log2, Log2) \
+  scalar(log_sigmoid, LogSigmoid) \
   row(log_softmax, 1, 2, ImportLogSoftmax) \
   row(logical_not, 1, 1, ImportLogicalNot) \
   row(LogisticRegressionOutput, 1, 2, ImportLogisticOutput) \
@@ -457,7 +458,7 @@ inline constexpr int kManyInputs = 1 << 20;
   row(mean, 1, 1, ImportMean) \
   row(min, 1, 1, ImportMin) \
   row(min_axis, 1, 1, ImportMin) \
-  row(mish, 1, 1, ImportMish) \
+  scalar(mish, Mish) \
   no(moments, kNotYet) \
   no(mp_lamb_update_phase1, kTraining) \
   no(mp_lamb_update_phase2, kTraining) \
@@ -474,7 +475,7 @@ inline constexpr int kManyInputs = 1 << 20;
   no(nag_mom_update, kTraining) \
   no(nanprod, kNotYet) \
   no(nansum, kNotYet) \
-  row(negative, 1, 1, ImportNegative) \
+  scalar(negative, Negate) \
   row(norm, 1, 1, ImportNorm) \
   no(normal, kRandom) \
   row(one_hot, 1, 1, ImportOneHot) \
@@ -489,23 +490,23 @@ inline constexpr int kManyInputs = 1 << 20;
   no(preloaded_multi_sgd_mom_update, kTraining) \
   no(preloaded_multi_sgd_update, kTraining) \
   row(prod, 1, 1, ImportProd) \
-  row(radians, 1, 1, ImportRadians) \
+  scalar(radians, Radians) \
   no(ravel_multi_index, kNotYet) \
-  row(reciprocal, 1, 1, ImportReciprocal) \
-  row(relu, 1, 1, ImportRelu) \
+  scalar(reciprocal, Reciprocal) \
+  scalar(relu, Relu) \
   row(repeat, 1, 1, ImportRepeat) \
   no(reset_arrays, kTraining) \
   row(Reshape, 1, 1, ImportReshape) \
   row(reshape, 1, 1, ImportReshape) \
   row(reshape_like, 2, 2, ImportReshapeLike) \
   row(reverse, 1, 1, ImportReverse) \
-  row(rint, 1, 1, ImportRint) \
+  scalar(rint, Round) \
   no(rmsprop_update, kTraining) \
   no(rmspropalex_update, kTraining) \
   row(RNN, 3, 4, ImportRecurrent) \
   row(ROIPooling, 2, 2, ImportRoiPooling) \
-  row(round, 1, 1, ImportRound) \
-  row(rsqrt, 1, 1, ImportRsqrt) \
+  scalar(round, RoundHalfAway) \
+  scalar(rsqrt, Rsqrt) \
   no(scatter_nd, kNotYet) \
   row(SequenceLast, 1, 2, ImportSequenceLast) \
   row(SequenceMask, 1, 2, ImportSequenceMask) \
@@ -513,12 +514,12 @@ inline constexpr int kManyInputs = 1 << 20;
   no(sgd_mom_update, kTraining) \
   no(sgd_update, kTraining) \
   row(shape_array, 1, 1, ImportShape) \
-  row(sigmoid, 1, 1, ImportSigmoid) \
-  row(sign, 1, 1, ImportSign) \
+  scalar(sigmoid, Sigmoid) \
+  scalar(sign, SignNanZero) \
   no(signsgd_update, kTraining) \
   no(signum_update, kTraining) \
-  row(sin, 1, 1, ImportSin) \
-  row(sinh, 1, 1, ImportSinh) \
+  scalar(sin, Sin) \
+  scalar(sinh, Sinh) \
   no(size_array, kNotYet) \
   row(slice, 1, 1, ImportSlice) \
   row(slice_axis, 1, 1, ImportSliceAxis) \
@@ -531,14 +532,14 @@ inline constexpr int kManyInputs = 1 << 20;
   row(SoftmaxActivation, 1, 1, ImportSoftmaxActivation) \
   row(SoftmaxOutput, 1, 2, ImportSoftmaxOutput) \
   row(softmin, 1, 1, ImportSoftmin) \
-  row(softsign, 1, 1, ImportSoftsign) \
+  scalar(softsign, Softsign) \
   no(sort, kNotYet) \
   row(space_to_depth, 1, 1, ImportSpaceToDepth) \
   no(sparse_retain, kSparse) \
   no(SpatialTransformer, kSampling) \
   row(split, 1, 1, ImportSplit) \
-  row(sqrt, 1, 1, ImportSqrt) \
-  row(square, 1, 1, ImportSquare) \
+  scalar(sqrt, Sqrt) \
+  scalar(square, Square) \
   row(squeeze, 1, 1, ImportSqueeze) \
   row(stack, 1, kManyInputs, ImportStack) \
   row(stop_gradient, 1, 2, ImportIdentity) \
@@ -548,12 +549,12 @@ inline constexpr int kManyInputs = 1 << 20;
   row(swapaxes, 1, 1, ImportSwapAxis) \
   row(SwapAxis, 1, 1, ImportSwapAxis) \
   row(take, 2, 2, ImportTake) \
-  row(tan, 1, 1, ImportTan) \
-  row(tanh, 1, 1, ImportTanh) \
+  scalar(tan, Tan) \
+  scalar(tanh, Tanh) \
   row(tile, 1, 1, ImportTile) \
   row(topk, 1, 1, ImportTopK) \
   row(transpose, 1, 1, ImportTranspose) \
-  row(trunc, 1, 1, ImportTrunc) \
+  scalar(trunc, Truncate) \
   no(uniform, kRandom) \
   no(unravel_index, kNotYet) \
   row(UpSampling, 1, kManyInputs, ImportUpSampling) \
@@ -577,7 +578,7 @@ struct OperatorRow {
 #define EMBER_ROW(name, minimum, maximum, function) \
   void function(NodeContext& c);
 #define EMBER_NOTHING(...)
-EMBER_MXNET_OPERATORS(EMBER_ROW, EMBER_NOTHING)
+EMBER_MXNET_OPERATORS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING)
 #undef EMBER_ROW
 #undef EMBER_NOTHING
 

@@ -1,7 +1,6 @@
 #include "frontends/ops/compositions.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -42,34 +41,11 @@ Tensor OpenScan(Tensor x, int axis, Opcode opcode) {
 
 }  // namespace
 
-Tensor Relu(Tensor x) { return Maximum(x, 0); }
-
-Tensor Sigmoid(Tensor x) { return 1.0 / (Exp(-x) + 1.0); }
-
-Tensor Gelu(Tensor x) { return x * 0.5 * (Erf(x * std::sqrt(0.5)) + 1.0); }
-
-Tensor TanhGelu(Tensor x) {
-  Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / M_PI);
-  return x * 0.5 * (Tanh(inner) + 1.0);
-}
-
-Tensor Softplus(Tensor x) { return Maximum(x, 0) + Log1p(Exp(-Absolute(x))); }
-
 Tensor LogSoftmax(Tensor x, int axis) {
   const DType type = x.dtype();
   Tensor wide = Cast(x, ComputeType(type));
   Tensor shifted = wide - Reduce(wide, "maximum", {axis}, true);
   return Cast(shifted - Log(Reduce(Exp(shifted), "sum", {axis}, true)), type);
-}
-
-Tensor CorrectedMean(Tensor x, const std::vector<int64_t>& axes) {
-  Tensor mean = Mean(x, axes, true);
-  return mean + Mean(x - mean, axes, true);
-}
-
-Tensor Variance(Tensor x, Tensor mean, std::vector<int64_t> axes) {
-  Tensor centered = x - mean;
-  return Mean(centered * centered, std::move(axes), true);
 }
 
 Tensor NormalizeIndices(Tensor indices, const Dim& extent) {

@@ -9,22 +9,8 @@
 
 namespace ember::ops {
 
-Tensor Relu(Tensor x);
-Tensor Sigmoid(Tensor x);
-// Gelu returns x times the normal distribution's probability below x. TanhGelu
-// approximates Gelu by a hyperbolic tangent.
-Tensor Gelu(Tensor x);
-Tensor TanhGelu(Tensor x);
-// Returns log(1 + exp(x)), without overflow.
-Tensor Softplus(Tensor x);
 // Returns log(softmax(x)) along an axis. Narrow floats are computed in f32.
 Tensor LogSoftmax(Tensor x, int axis);
-// Returns mean(x) over the axes, which stay as dims of 1, corrected for the
-// rounding of the sum. Without the correction, the rounding error would be as
-// large as x - mean if the mean is large compared with the spread.
-Tensor CorrectedMean(Tensor x, const std::vector<int64_t>& axes);
-// Returns mean((x - mean)²) over the axes, which stay as dims of 1.
-Tensor Variance(Tensor x, Tensor mean, std::vector<int64_t> axes);
 // Converts indices to i64, and negative ones, which count from the end of the
 // axis, to indices from the front. The results are in range if the operands
 // are.

@@ -179,10 +179,4 @@ Tensor MultiplyWideByFixedPoint(Tensor x,
   return Cast(Binary(Opcode::kShiftRight, product, shifts), DType::kI32);
 }
 
-Tensor RoundHalfAway(Tensor x) {
-  const Tensor whole = Unary(Opcode::kTruncate, x);
-  const Tensor fraction = Absolute(x - whole);
-  return Select(Less(fraction, 0.5), whole, whole + Unary(Opcode::kSign, x));
-}
-
 }  // namespace ember::ops

@@ -62,9 +62,6 @@ FixedPoint InverseRootOf(int32_t value);
 Tensor MultiplyWideByFixedPoint(Tensor x,
                                 const std::vector<FixedPoint>& scales);
 
-// Rounds to the nearest whole number, halves away from zero.
-Tensor RoundHalfAway(Tensor x);
-
 }  // namespace ember::ops
 
 #endif  // EMBER_FRONTENDS_OPS_FIXED_POINT_H_

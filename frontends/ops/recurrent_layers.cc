@@ -2,7 +2,9 @@
 
 #include <cstddef>
 
+#include "frontends/ops/cells.h"
 #include "frontends/ops/compositions.h"
+#include "frontends/ops/functions.h"
 
 namespace ember::ops {
 namespace {
@@ -31,21 +33,25 @@ States Step(CellKind kind, const Tensor& from_input, const States& states,
     const auto sum = [&](int i) {
       return Sigmoid(Gate(from_input, i, size) + Gate(from_hidden, i, size));
     };
-    const Tensor reset = sum(0);
-    const Tensor update = sum(1);
-    const Tensor candidate =
-        Tanh(Gate(from_input, 2, size) + reset * Gate(from_hidden, 2, size));
-    return {candidate + update * (states[0] - candidate)};
+    const auto product = [&](const Tensor&) {
+      return Gate(from_hidden, 2, size);
+    };
+    return {GruStep({.update = sum(1),
+                     .reset = sum(0),
+                     .candidate = Gate(from_input, 2, size),
+                     .product = product},
+                    states[0])};
   }
   const Tensor gates = from_input + from_hidden;
-  const Tensor input = Sigmoid(Gate(gates, 0, size));
-  const Tensor forget = Sigmoid(Gate(gates, 1, size));
-  const Tensor candidate = Tanh(Gate(gates, 2, size));
-  const Tensor output = Sigmoid(Gate(gates, 3, size));
-  const Tensor cell = forget * states[1] + input * candidate;
-  Tensor next = output * Tanh(cell);
-  if (weights.projection) next = MatMul(next, Transposed(weights.projection));
-  return {next, cell};
+  const auto gate = [&](int i) { return Sigmoid(Gate(gates, i, size)); };
+  States next = LstmStep({.input = gate(0),
+                          .forget = gate(1),
+                          .candidate = Tanh(Gate(gates, 2, size)),
+                          .output = [&](const Tensor&) { return gate(3); }},
+                         states[1]);
+  if (weights.projection)
+    next[0] = MatMul(next[0], Transposed(weights.projection));
+  return next;
 }
 
 // Runs one direction: returns the last states, then the outputs of all steps.

@@ -1,10 +1,21 @@
-#include "frontends/ops/special.h"
-
+// The special functions of the table. They are computed in f64, except for
+// Erfc of narrower floats.
+//
+// Sources: Lanczos (1964) with g = 7 for the logarithm of the gamma function;
+// Abramowitz and Stegun 6.3 for its derivative and 7.1.14 for erfc's continued
+// fraction; Giles (2010), "Approximating the erfinv function"; Moshier's Cephes
+// (ndtrf) for erfc in f32.
 #include <cmath>
 #include <span>
 
+#include "frontends/ops/functions.h"
+
 namespace ember::ops {
 namespace {
+
+Tensor InDouble(Tensor x, Tensor (*function)(Tensor)) {
+  return Cast(function(Cast(x, DType::kF64)), x.dtype());
+}
 
 Tensor Polynomial(Tensor x, std::span<const double> highest_first) {
   Tensor sum = x.Like(highest_first[0]);
@@ -21,22 +32,41 @@ Tensor TailOfErf(Tensor x) {
   return Exp(-(x * x)) / (fraction * std::sqrt(M_PI));
 }
 
-// Returns sin(pi x), which is exact for whole numbers.
-Tensor SineOfTurns(Tensor x) {
-  const Tensor rest = x - Floor(x);
-  const Tensor odd = NotEqual(Modulo(Floor(x), 2), 0);
-  const Tensor sine = Sin(rest * M_PI);
-  return Select(odd, -sine, sine);
-}
+// Returns x minus the nearest whole number, which is exact. With the next lower
+// one a tiny negative x would be lost.
+Tensor FromNearest(Tensor x) { return x - Round(x); }
 
-}  // namespace
-
-Tensor ErfComplement(Tensor x) {
+Tensor ErfcOfDouble(Tensor x) {
   const Tensor large = Maximum(x, 2);
   return Select(Less(2, x), TailOfErf(large), 1.0 - Erf(x));
 }
 
-Tensor ErfInverse(Tensor x) {
+// Returns exp(-a²) P(1 / a²) / a with a = |x|, where |x| > 1; another
+// polynomial serves from 2 on. The square of the leading bits of `a` is exact,
+// and a second exponential has the rest. So the error of the square is not
+// multiplied.
+Tensor ErfcOfSingle(Tensor x) {
+  static constexpr double kNear[] = {
+      2.326819970068386e-2,  -1.387039388740657e-1, 3.687424674597105e-1,
+      -5.824733027278666e-1, 6.210004621745983e-1,  -4.944515323274145e-1,
+      3.404879937665872e-1,  -2.741127028184656e-1, 5.638259427386472e-1};
+  static constexpr double kFar[] = {
+      -1.047766399936249e+1, 1.297719955372516e+1, -7.495518717768503,
+      2.921019019210786,     -1.015265279202700,   4.218463358204948e-1,
+      -2.820767439740514e-1, 5.641895067754075e-1};
+  const Tensor a = Maximum(Minimum(Absolute(x), 12), 0.5);
+  const Tensor leading = Floor(a * 128.0) * (1.0 / 128);
+  const Tensor power =
+      Exp(-(leading * leading)) * Exp((leading - a) * (leading + a));
+  const Tensor y = 1.0 / (a * a);
+  const Tensor series =
+      Select(Less(a, 2), Polynomial(y, kNear), Polynomial(y, kFar));
+  const Tensor tail = power / a * series;
+  const Tensor result = Select(Less(x, 0), 2.0 - tail, tail);
+  return Select(Less(1, Absolute(x)), result, 1.0 - Erf(x));
+}
+
+Tensor InverseOfErf(Tensor x) {
   static constexpr double kNear[] = {
       2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
       -4.39150654e-06, 0.00021858087,  -0.00125372503,
@@ -48,13 +78,15 @@ Tensor ErfInverse(Tensor x) {
   const Tensor w = -Log1p(-(x * x));
   Tensor y = x * Select(Less(w, 5), Polynomial(w - 2.5, kNear),
                         Polynomial(Sqrt(w) - 3.0, kFar));
-  // Newton's method improves y. The error is computed from 1 - |x|, which is
-  // exact where |x| is near 1.
+  // Newton's method improves y. Where |x| is near 1 the error is computed from
+  // 1 - |x|, which is exact there.
+  const Tensor near = Less(Absolute(x), 0.5);
   const Tensor side = Select(Less(x, 0), x.Like(-1), x.Like(1));
   for (int step = 0; step < 2; ++step) {
     const Tensor size = Absolute(y);
-    const Tensor error = (1.0 - Absolute(x)) - ErfComplement(size);
-    const Tensor next = size - error / (Exp(-(size * size)) * (-M_2_SQRTPI));
+    const Tensor error = Select(near, Erf(size) - Absolute(x),
+                                (1.0 - Absolute(x)) - ErfcOfDouble(size));
+    const Tensor next = size - error / (Exp(-(size * size)) * M_2_SQRTPI);
     const Tensor usable = Less(size, 6);
     y = side * Select(usable, next, size);
   }
@@ -63,7 +95,7 @@ Tensor ErfInverse(Tensor x) {
   return Select(end, edge, Select(Equal(x, 0), x, y));
 }
 
-Tensor LogGamma(Tensor x) {
+Tensor LogOfGamma(Tensor x) {
   static constexpr double kLanczos[] = {
       676.5203681218851,     -1259.1392167224028,  771.32342877765313,
       -176.61502916214059,   12.507343278686905,   -0.13857109526572012,
@@ -76,14 +108,14 @@ Tensor LogGamma(Tensor x) {
   const Tensor value =
       (z + 0.5) * Log(t) - t + Log(sum) + 0.5 * std::log(2 * M_PI);
   const Tensor reflected =
-      std::log(M_PI) - Log(Absolute(SineOfTurns(x))) - value;
+      std::log(M_PI) - Log(Absolute(Sin(FromNearest(x) * M_PI))) - value;
   const Tensor result = Select(mirrored, reflected, value);
   return Select(IsInfinite(x), x.Like(INFINITY), result);
 }
 
 // Uses the asymptotic series for large arguments. The recurrence digamma(x) =
 // digamma(x + 1) - 1 / x increases the argument until the series is accurate.
-Tensor Digamma(Tensor x) {
+Tensor DerivativeOfLogGamma(Tensor x) {
   const Tensor mirrored = Less(x, 0.5);
   const Tensor z = Select(mirrored, 1.0 - x, x);
   Tensor sum = z.Like(0);
@@ -96,10 +128,24 @@ Tensor Digamma(Tensor x) {
       -691.0 / 32760, 1.0 / 132, -1.0 / 240, 1.0 / 252,
       -1.0 / 120,     1.0 / 12,  0};
   const Tensor value = sum + Log(y) - 0.5 / y - Polynomial(u, kSeries);
-  const Tensor rest = x - Floor(x);
+  const Tensor rest = FromNearest(x);
   const Tensor reflected = value - M_PI * Cos(rest * M_PI) / Sin(rest * M_PI);
   const Tensor pole = And(LessEqual(x, 0), Equal(rest, 0));
   return Select(pole, x.Like(NAN), Select(mirrored, reflected, value));
 }
+
+}  // namespace
+
+Tensor Erfc(Tensor x) {
+  const DType type = x.dtype();
+  if (type == DType::kF64) return ErfcOfDouble(x);
+  return Cast(ErfcOfSingle(Cast(x, DType::kF32)), type);
+}
+
+Tensor ErfInverse(Tensor x) { return InDouble(x, InverseOfErf); }
+
+Tensor LogGamma(Tensor x) { return InDouble(x, LogOfGamma); }
+
+Tensor Digamma(Tensor x) { return InDouble(x, DerivativeOfLogGamma); }
 
 }  // namespace ember::ops

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "compiler/graph/builder/builder.h"
+#include "tensor/instructions.h"
 
 namespace ember::ops {
 
@@ -81,25 +82,14 @@ class Tensor {
 Tensor Unary(Opcode opcode, Tensor a);
 Tensor Binary(Opcode opcode, Tensor a, Tensor b);
 
-#define EMBER_OPS_UNARY(name, opcode) \
-  inline Tensor name(Tensor a) { return Unary(Opcode::opcode, a); }
-EMBER_OPS_UNARY(Exp, kExp)
-EMBER_OPS_UNARY(Expm1, kExpm1)
-EMBER_OPS_UNARY(Log, kLog)
-EMBER_OPS_UNARY(Log1p, kLog1p)
-EMBER_OPS_UNARY(Sqrt, kSqrt)
-EMBER_OPS_UNARY(Tanh, kTanh)
-EMBER_OPS_UNARY(Erf, kErf)
-EMBER_OPS_UNARY(Sin, kSin)
-EMBER_OPS_UNARY(Cos, kCos)
-EMBER_OPS_UNARY(Absolute, kAbsolute)
-EMBER_OPS_UNARY(Floor, kFloor)
-EMBER_OPS_UNARY(Ceil, kCeil)
-EMBER_OPS_UNARY(Round, kRound)
-EMBER_OPS_UNARY(Not, kNot)
-EMBER_OPS_UNARY(IsInfinite, kIsInfinite)
-EMBER_OPS_UNARY(operator-, kNegate)
+// Every unary instruction has a function of its name. functions.h adds those
+// that are composed of several operators.
+#define EMBER_OPS_UNARY(name, ...) \
+  inline Tensor name(Tensor a) { return Unary(Opcode::k##name, a); }
+EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_OPS_UNARY)
+EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_OPS_UNARY)
 #undef EMBER_OPS_UNARY
+inline Tensor operator-(Tensor a) { return Negate(a); }
 
 // Defines a binary operator for two tensors, and for a tensor and a number. The
 // number becomes a scalar of the tensor's type.

@@ -193,7 +193,7 @@ void ImportReducePrecision(OperationContext& c) {
         Select(above, Or(zero, number(exponents)), Select(below, zero, bits));
   }
   const Tensor rounded = Bitcast(bits, x.dtype());
-  c.SetResult(Select(Unary(Opcode::kIsNan, x), x, rounded));
+  c.SetResult(Select(IsNan(x), x, rounded));
 }
 
 }  // namespace ember::stablehlo

@@ -233,16 +233,16 @@ constexpr CustomCall kCustomCalls[] = {
     {"shape_assertion", ImportShapeAssertion},
     // These custom calls are operators of chlo, in the form for readers that do
     // not know that dialect.
-    {"mhlo.acos", ImportAcos},
-    {"mhlo.acosh", ImportAcosh},
-    {"mhlo.asin", ImportAsin},
-    {"mhlo.asinh", ImportAsinh},
-    {"mhlo.atan", ImportAtan},
-    {"mhlo.atanh", ImportAtanh},
-    {"mhlo.cosh", ImportCosh},
-    {"mhlo.erf", ImportErf},
-    {"mhlo.sinh", ImportSinh},
-    {"mhlo.tan", ImportTan},
+    {"mhlo.acos", ImportScalar<ops::Acos>},
+    {"mhlo.acosh", ImportScalar<ops::Acosh>},
+    {"mhlo.asin", ImportScalar<ops::Asin>},
+    {"mhlo.asinh", ImportScalar<ops::Asinh>},
+    {"mhlo.atan", ImportScalar<ops::Atan>},
+    {"mhlo.atanh", ImportScalar<ops::Atanh>},
+    {"mhlo.cosh", ImportScalar<ops::Cosh>},
+    {"mhlo.erf", ImportScalar<ops::Erf>},
+    {"mhlo.sinh", ImportScalar<ops::Sinh>},
+    {"mhlo.tan", ImportScalar<ops::Tan>},
     {"mhlo.topk", ImportTopK},
 };
 

@@ -2,42 +2,13 @@
 // differ from the graph's.
 #include <cmath>
 
-#include "frontends/ops/compositions.h"
 #include "frontends/ops/regions.h"
 #include "frontends/stablehlo/bits.h"
 #include "frontends/stablehlo/operator_table.h"
 
 namespace ember::stablehlo {
 
-#define EMBER_UNARY(function, opcode)                 \
-  void function(OperationContext& c) {                \
-    c.SetResult(Unary(Opcode::opcode, c.Operand(0))); \
-  }
-EMBER_UNARY(ImportAcos, kAcos)
-EMBER_UNARY(ImportAcosh, kAcosh)
-EMBER_UNARY(ImportAsin, kAsin)
-EMBER_UNARY(ImportAsinh, kAsinh)
-EMBER_UNARY(ImportAtan, kAtan)
-EMBER_UNARY(ImportAtanh, kAtanh)
-EMBER_UNARY(ImportCeil, kCeil)
-EMBER_UNARY(ImportCosh, kCosh)
-EMBER_UNARY(ImportCosine, kCos)
-EMBER_UNARY(ImportErf, kErf)
-EMBER_UNARY(ImportExponential, kExp)
-EMBER_UNARY(ImportExponentialMinusOne, kExpm1)
-EMBER_UNARY(ImportFloor, kFloor)
-EMBER_UNARY(ImportIsInfinite, kIsInfinite)
-EMBER_UNARY(ImportLog, kLog)
-EMBER_UNARY(ImportLogPlusOne, kLog1p)
-EMBER_UNARY(ImportNegate, kNegate)
-EMBER_UNARY(ImportNot, kNot)
-EMBER_UNARY(ImportRoundToEven, kRound)
-EMBER_UNARY(ImportSine, kSin)
-EMBER_UNARY(ImportSinh, kSinh)
-EMBER_UNARY(ImportSqrt, kSqrt)
-EMBER_UNARY(ImportTan, kTan)
-EMBER_UNARY(ImportTanh, kTanh)
-#undef EMBER_UNARY
+void ImportNegate(OperationContext& c) { c.SetResult(-c.Operand(0)); }
 
 #define EMBER_BINARY(function, opcode)                               \
   void function(OperationContext& c) {                               \
@@ -107,57 +78,6 @@ void ImportConjugate(OperationContext& c) {
   if (!c.Any(0).is_complex()) return c.SetResult(c.Operand(0));
   c.SetResult(
       0, Imported{.tensor = c.Any(0).tensor, .imaginary = -c.Any(0).imaginary});
-}
-
-void ImportSquare(OperationContext& c) {
-  const Tensor x = c.Operand(0);
-  c.SetResult(x * x);
-}
-
-void ImportLogistic(OperationContext& c) {
-  c.SetResult(ops::Sigmoid(c.Operand(0)));
-}
-
-void ImportRsqrt(OperationContext& c) {
-  const Tensor x = c.Operand(0);
-  const DType wide = ComputeType(x.dtype());
-  c.SetResult(Cast(1.0 / Sqrt(Cast(x, wide)), x.dtype()));
-}
-
-// Imports cbrt. One step of Newton's method removes the error of the power.
-void ImportCbrt(OperationContext& c) {
-  const Tensor given = c.Operand(0);
-  const Tensor x = Cast(given, ComputeType(given.dtype()));
-  const Tensor size = Absolute(x);
-  const Tensor root = Power(size, 1.0 / 3.0);
-  const Tensor square = root * root;
-  const Tensor step = (root * square - size) / (square * 3.0);
-  const Tensor usable =
-      And(Less(0, size), And(Less(size, INFINITY), Less(0, square)));
-  const Tensor better = Select(usable, root - step, root);
-  c.SetResult(Cast(Select(Less(x, 0), -better, Select(Equal(x, 0), x, better)),
-                   given.dtype()));
-}
-
-// Imports sign. Zeros keep their sign.
-void ImportSign(OperationContext& c) {
-  const Tensor x = c.Operand(0);
-  const Tensor sign = Unary(Opcode::kSign, x);
-  c.SetResult(x.is_float() ? Select(Equal(x, 0), x, sign) : sign);
-}
-
-// Imports round_nearest_afz. Adding a half and truncating would round the
-// number just below 0.5 up.
-void ImportRoundAwayFromZero(OperationContext& c) {
-  const Tensor x = c.Operand(0);
-  const Tensor whole = Unary(Opcode::kTruncate, x);
-  const Tensor away = LessEqual(0.5, Absolute(x - whole));
-  c.SetResult(Select(away, whole + Unary(Opcode::kSign, x), whole));
-}
-
-void ImportIsFinite(OperationContext& c) {
-  const Tensor x = c.Operand(0);
-  c.SetResult(Less(Absolute(x), INFINITY));
 }
 
 void ImportIsPositiveInfinite(OperationContext& c) {

@@ -25,15 +25,21 @@ constexpr std::string_view kNotYet = "not here yet";
 constexpr OperatorRow kOperators[] = {
 #define EMBER_ROW(name, minimum, maximum, traits, function) \
   {"stablehlo." #name, minimum, maximum, traits, function},
+#define EMBER_SCALAR(name, function) \
+  {"stablehlo." #name, 1, 1, kElementwise, ImportScalar<ops::function>},
 #define EMBER_NO(op, why) {.name = "stablehlo." #op, .reason = why},
-    EMBER_STABLEHLO_OPERATORS(EMBER_ROW, EMBER_NO)
+    EMBER_STABLEHLO_OPERATORS(EMBER_ROW, EMBER_SCALAR, EMBER_NO)
 #undef EMBER_ROW
+#undef EMBER_SCALAR
 #undef EMBER_NO
 #define EMBER_ROW(name, minimum, maximum, traits, function) \
   {"chlo." #name, minimum, maximum, traits, function},
+#define EMBER_SCALAR(name, function) \
+  {"chlo." #name, 1, 1, kElementwise, ImportScalar<ops::function>},
 #define EMBER_NO(op, why) {.name = "chlo." #op, .reason = why},
-        EMBER_CHLO_OPERATORS(EMBER_ROW, EMBER_NO)
+        EMBER_CHLO_OPERATORS(EMBER_ROW, EMBER_SCALAR, EMBER_NO)
 #undef EMBER_ROW
+#undef EMBER_SCALAR
 #undef EMBER_NO
 #define EMBER_ROW(name, minimum, maximum, traits, function) \
   {name, minimum, maximum, traits, function},

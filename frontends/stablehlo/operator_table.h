@@ -2,6 +2,7 @@
 // come with them: how each is imported, or why it is not.
 //
 //   row(name, minimum operands, maximum operands, traits, function)
+//   scalar(name, function)   a function of each element (ops/functions.h)
 //   no(name, reason)
 //
 // A row without its function does not build. Names are unique, which a test
@@ -16,6 +17,7 @@
 #include <span>
 #include <string_view>
 
+#include "frontends/ops/functions.h"
 #include "frontends/stablehlo/operation_context.h"
 
 namespace ember::stablehlo {
@@ -30,7 +32,7 @@ inline constexpr int kManyOperands = 1 << 20;
 inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
 
 // clang-format off
-#define EMBER_STABLEHLO_OPERATORS(row, no) \
+#define EMBER_STABLEHLO_OPERATORS(row, scalar, no) \
   row(abs, 1, 1, kElementwise, ImportAbs) \
   row(add, 2, 2, kElementwise | kPartwise, ImportAdd) \
   row(after_all, 0, kManyOperands, 0, ImportToken) \
@@ -48,8 +50,8 @@ inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
   row(broadcast, 1, 1, kPartwise, ImportBroadcast) \
   row(broadcast_in_dim, 1, 1, kPartwise, ImportBroadcastInDim) \
   row(case, 1, 1, 0, ImportCase) \
-  row(cbrt, 1, 1, kElementwise, ImportCbrt) \
-  row(ceil, 1, 1, kElementwise, ImportCeil) \
+  scalar(cbrt, Cbrt) \
+  scalar(ceil, Ceil) \
   row(cholesky, 1, 1, 0, ImportCholesky) \
   row(clamp, 3, 3, kElementwise | kScalars, ImportClamp) \
   no(collective_broadcast, kCollective) \
@@ -61,7 +63,7 @@ inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
   row(constant, 0, 0, kElementwise, ImportConstant) \
   row(convert, 1, 1, kElementwise, ImportConvert) \
   row(convolution, 2, 2, 0, ImportConvolution) \
-  row(cosine, 1, 1, kElementwise, ImportCosine) \
+  scalar(cosine, Cos) \
   row(count_leading_zeros, 1, 1, kElementwise, ImportCountLeadingZeros) \
   row(create_token, 0, 0, 0, ImportToken) \
   no(cross-replica-sum, kCollective) \
@@ -78,10 +80,10 @@ inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
   row(dynamic_slice, 1, kManyOperands, kPartwise, ImportDynamicSlice) \
   row(dynamic_update_slice, 2, kManyOperands, kPartwise, ImportDynamicUpdateSlice) \
   row(einsum, 2, 2, 0, ImportEinsum) \
-  row(exponential, 1, 1, kElementwise, ImportExponential) \
-  row(exponential_minus_one, 1, 1, kElementwise, ImportExponentialMinusOne) \
+  scalar(exponential, Exp) \
+  scalar(exponential_minus_one, Expm1) \
   row(fft, 1, 1, 0, ImportFft) \
-  row(floor, 1, 1, kElementwise, ImportFloor) \
+  scalar(floor, Floor) \
   row(gather, 2, 2, kPartwise, ImportGather) \
   row(get_dimension_size, 1, 1, 0, ImportGetDimensionSize) \
   row(get_tuple_element, 1, 1, 0, ImportGetTupleElement) \
@@ -89,16 +91,16 @@ inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
   row(imag, 1, 1, kElementwise, ImportImag) \
   no(infeed, kHost) \
   row(iota, 0, 0, 0, ImportIota) \
-  row(is_finite, 1, 1, kElementwise, ImportIsFinite) \
-  row(log, 1, 1, kElementwise, ImportLog) \
-  row(log_plus_one, 1, 1, kElementwise, ImportLogPlusOne) \
-  row(logistic, 1, 1, kElementwise, ImportLogistic) \
+  scalar(is_finite, IsFinite) \
+  scalar(log, Log) \
+  scalar(log_plus_one, Log1p) \
+  scalar(logistic, Sigmoid) \
   row(map, 0, kManyOperands, 0, ImportMap) \
   row(maximum, 2, 2, kElementwise, ImportMaximum) \
   row(minimum, 2, 2, kElementwise, ImportMinimum) \
   row(multiply, 2, 2, kElementwise, ImportMultiply) \
   row(negate, 1, 1, kElementwise | kPartwise, ImportNegate) \
-  row(not, 1, 1, kElementwise, ImportNot) \
+  scalar(not, Not) \
   row(optimization_barrier, 0, kManyOperands, 0, ImportBarrier) \
   row(or, 2, 2, kElementwise, ImportOr) \
   no(outfeed, kHost) \
@@ -119,9 +121,9 @@ inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
   row(reverse, 1, 1, kPartwise, ImportReverse) \
   no(rng, kRandom) \
   no(rng_bit_generator, kRandomBits) \
-  row(round_nearest_afz, 1, 1, kElementwise, ImportRoundAwayFromZero) \
-  row(round_nearest_even, 1, 1, kElementwise, ImportRoundToEven) \
-  row(rsqrt, 1, 1, kElementwise, ImportRsqrt) \
+  scalar(round_nearest_afz, RoundHalfAway) \
+  scalar(round_nearest_even, Round) \
+  scalar(rsqrt, Rsqrt) \
   row(scatter, 3, kManyOperands, 0, ImportScatter) \
   row(select, 3, 3, kElementwise | kPartwise | kScalars, ImportSelect) \
   row(select_and_scatter, 3, 3, 0, ImportSelectAndScatter) \
@@ -130,14 +132,14 @@ inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
   row(shift_left, 2, 2, kElementwise, ImportShiftLeft) \
   row(shift_right_arithmetic, 2, 2, kElementwise, ImportShiftRightArithmetic) \
   row(shift_right_logical, 2, 2, kElementwise, ImportShiftRightLogical) \
-  row(sign, 1, 1, kElementwise, ImportSign) \
-  row(sine, 1, 1, kElementwise, ImportSine) \
+  scalar(sign, Sign) \
+  scalar(sine, Sin) \
   row(slice, 1, 1, kPartwise, ImportSlice) \
   row(sort, 1, kManyOperands, 0, ImportSort) \
-  row(sqrt, 1, 1, kElementwise, ImportSqrt) \
+  scalar(sqrt, Sqrt) \
   row(subtract, 2, 2, kElementwise | kPartwise, ImportSubtract) \
-  row(tan, 1, 1, kElementwise, ImportTan) \
-  row(tanh, 1, 1, kElementwise, ImportTanh) \
+  scalar(tan, Tan) \
+  scalar(tanh, Tanh) \
   row(torch_index_select, 2, 2, 0, ImportTorchIndexSelect) \
   row(transpose, 1, 1, kPartwise, ImportTranspose) \
   row(triangular_solve, 2, 2, 0, ImportTriangularSolve) \
@@ -148,13 +150,13 @@ inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
   row(while, 0, kManyOperands, 0, ImportWhile) \
   row(xor, 2, 2, kElementwise, ImportXor)
 
-#define EMBER_CHLO_OPERATORS(row, no) \
-  row(acos, 1, 1, kElementwise, ImportAcos) \
-  row(acosh, 1, 1, kElementwise, ImportAcosh) \
-  row(asin, 1, 1, kElementwise, ImportAsin) \
-  row(asinh, 1, 1, kElementwise, ImportAsinh) \
-  row(atan, 1, 1, kElementwise, ImportAtan) \
-  row(atanh, 1, 1, kElementwise, ImportAtanh) \
+#define EMBER_CHLO_OPERATORS(row, scalar, no) \
+  scalar(acos, Acos) \
+  scalar(acosh, Acosh) \
+  scalar(asin, Asin) \
+  scalar(asinh, Asinh) \
+  scalar(atan, Atan) \
+  scalar(atanh, Atanh) \
   no(bessel_i1e, kSpecial) \
   row(broadcast_add, 2, 2, kElementwise | kScalars, ImportAdd) \
   row(broadcast_and, 2, 2, kElementwise | kScalars, ImportAnd) \
@@ -180,24 +182,24 @@ inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
   row(conj, 1, 1, kElementwise, ImportConjugate) \
   row(constant, 0, 0, kElementwise, ImportConstant) \
   no(constant_like, kNotYet) \
-  row(cosh, 1, 1, kElementwise, ImportCosh) \
-  row(digamma, 1, 1, kElementwise, ImportDigamma) \
+  scalar(cosh, Cosh) \
+  scalar(digamma, Digamma) \
   no(dynamic_reshape, kNotYet) \
-  row(erf, 1, 1, kElementwise, ImportErf) \
-  row(erf_inv, 1, 1, kElementwise, ImportErfInverse) \
-  row(erfc, 1, 1, kElementwise, ImportErfComplement) \
-  row(is_inf, 1, 1, kElementwise, ImportIsInfinite) \
+  scalar(erf, Erf) \
+  scalar(erf_inv, ErfInverse) \
+  scalar(erfc, Erfc) \
+  scalar(is_inf, IsInfinite) \
   row(is_neg_inf, 1, 1, kElementwise, ImportIsNegativeInfinite) \
   row(is_pos_inf, 1, 1, kElementwise, ImportIsPositiveInfinite) \
-  row(lgamma, 1, 1, kElementwise, ImportLogGamma) \
+  scalar(lgamma, LogGamma) \
   no(mulhi, kNotYet) \
   no(next_after, kNotYet) \
   no(polygamma, kSpecial) \
   no(ragged_dot, kNotYet) \
   no(scan, kNotYet) \
-  row(sinh, 1, 1, kElementwise, ImportSinh) \
-  row(square, 1, 1, kElementwise, ImportSquare) \
-  row(tan, 1, 1, kElementwise, ImportTan) \
+  scalar(sinh, Sinh) \
+  scalar(square, Square) \
+  scalar(tan, Tan) \
   row(top_k, 1, 1, 0, ImportTopK) \
   no(zeta, kSpecial)
 
@@ -219,6 +221,12 @@ struct OperatorRow {
   std::string_view reason = {};
 };
 
+// Imports a function of each element.
+template <Tensor (*kFunction)(Tensor)>
+void ImportScalar(OperationContext& c) {
+  c.SetResult(kFunction(c.Operand(0)));
+}
+
 std::span<const OperatorRow> Operators();
 // Returns the row of an operator; null for names that no specification lists.
 const OperatorRow* FindRow(std::string_view name);
@@ -228,8 +236,8 @@ bool IsKnownCustomCall(std::string_view target);
 #define EMBER_ROW(name, minimum, maximum, traits, function) \
   void function(OperationContext& c);
 #define EMBER_NO(name, reason)
-EMBER_STABLEHLO_OPERATORS(EMBER_ROW, EMBER_NO)
-EMBER_CHLO_OPERATORS(EMBER_ROW, EMBER_NO)
+EMBER_STABLEHLO_OPERATORS(EMBER_ROW, EMBER_NO, EMBER_NO)
+EMBER_CHLO_OPERATORS(EMBER_ROW, EMBER_NO, EMBER_NO)
 EMBER_OTHER_OPERATORS(EMBER_ROW, EMBER_NO)
 #undef EMBER_ROW
 #undef EMBER_NO

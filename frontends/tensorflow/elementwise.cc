@@ -1,7 +1,5 @@
 // Imports elementwise arithmetic, activation functions, and complex numbers.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -93,16 +91,6 @@ void ImportAngle(OperatorContext& c) {
   c.SetOutput(0, Binary(Opcode::kAtan2, x.imaginary, x.real));
 }
 
-void ImportSquare(OperatorContext& c) {
-  c.SetOutput(0, c.Input(0) * c.Input(0));
-}
-void ImportRsqrt(OperatorContext& c) { c.SetOutput(0, 1.0 / Sqrt(c.Input(0))); }
-void ImportReciprocal(OperatorContext& c) { c.SetOutput(0, 1.0 / c.Input(0)); }
-void ImportErfc(OperatorContext& c) { c.SetOutput(0, 1.0 - Erf(c.Input(0))); }
-void ImportIsFinite(OperatorContext& c) {
-  const Tensor x = c.Input(0);
-  c.SetOutput(0, Not(Or(Unary(Opcode::kIsNan, x), IsInfinite(x))));
-}
 void ImportOnesLike(OperatorContext& c) {
   const Tensor x = c.Input(0);
   c.SetOutput(0, Broadcast(x.Like(1), x.shape()));
@@ -154,8 +142,7 @@ void ImportFloorDiv(OperatorContext& c) {
               a.is_float() ? Floor(a / b) : Binary(Opcode::kFloorDivide, a, b));
 }
 void ImportSquaredDifference(OperatorContext& c) {
-  const Tensor difference = c.Input(0) - c.Input(1);
-  c.SetOutput(0, difference * difference);
+  c.SetOutput(0, Square(c.Input(0) - c.Input(1)));
 }
 void ImportAddN(OperatorContext& c) {
   Tensor sum = c.Input(0);
@@ -218,34 +205,9 @@ void ImportBitcast(OperatorContext& c) {
   c.SetOutput(0, Apply("bitcast", {c.Input(0)}, {{"dtype", to}}));
 }
 
-void ImportSigmoid(OperatorContext& c) {
-  c.SetOutput(0, ops::Sigmoid(c.Input(0)));
-}
-void ImportSoftplus(OperatorContext& c) {
-  c.SetOutput(0, ops::Softplus(c.Input(0)));
-}
-void ImportSoftsign(OperatorContext& c) {
-  const Tensor x = c.Input(0);
-  c.SetOutput(0, x / (Absolute(x) + 1.0));
-}
-void ImportRelu(OperatorContext& c) { c.SetOutput(0, Maximum(c.Input(0), 0)); }
-void ImportRelu6(OperatorContext& c) {
-  c.SetOutput(0, Minimum(Maximum(c.Input(0), 0), 6));
-}
-void ImportElu(OperatorContext& c) {
-  const Tensor x = c.Input(0);
-  c.SetOutput(0, Select(Less(x, 0), Expm1(Minimum(x, 0)), x));
-}
-void ImportSelu(OperatorContext& c) {
-  constexpr double kScale = 1.0507009873554805;
-  constexpr double kAlpha = 1.6732632423543772;
-  const Tensor x = c.Input(0);
-  c.SetOutput(0, Select(Less(x, 0), Expm1(Minimum(x, 0)) * (kScale * kAlpha),
-                        x * kScale));
-}
+void ImportElu(OperatorContext& c) { c.SetOutput(0, Elu(c.Input(0), 1)); }
 void ImportLeakyRelu(OperatorContext& c) {
-  const Tensor x = c.Input(0);
-  c.SetOutput(0, Select(Less(x, 0), x * c.Number("alpha", 0.2f), x));
+  c.SetOutput(0, LeakyRelu(c.Input(0), c.Number("alpha", 0.2f)));
 }
 void ImportSoftmax(OperatorContext& c) {
   if (c.CheckRank(0, 1))

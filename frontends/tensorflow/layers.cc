@@ -1,6 +1,5 @@
 // Imports convolutions, pooling, normalization and products of matrices.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +7,7 @@
 
 #include "frontends/ops/convolution.h"
 #include "frontends/ops/einsum.h"
+#include "frontends/ops/normalization.h"
 #include "frontends/ops/pooling.h"
 #include "frontends/ops/windows.h"
 #include "frontends/tensorflow/operators.h"
@@ -254,17 +254,17 @@ std::optional<Tensor> Fused(OperatorContext& c, Tensor y, int operands,
     if (op == "BiasAdd") {
       y = y + AlongChannels(c.Input(next++), y.rank(), first);
     } else if (op == "Relu") {
-      y = Maximum(y, 0);
+      y = Relu(y);
     } else if (op == "Relu6") {
-      y = Minimum(Maximum(y, 0), 6);
+      y = Relu6(y);
     } else if (op == "Elu") {
-      y = Select(Less(y, 0), Expm1(Minimum(y, 0)), y);
+      y = Elu(y, 1);
     } else if (op == "LeakyRelu") {
-      y = Select(Less(y, 0), y * c.Number("leakyrelu_alpha", 0.2f), y);
+      y = LeakyRelu(y, c.Number("leakyrelu_alpha", 0.2f));
     } else if (op == "Tanh") {
       y = Tanh(y);
     } else if (op == "Sigmoid") {
-      y = ops::Sigmoid(y);
+      y = Sigmoid(y);
     } else if (op == "Add") {
       y = y + c.Input(next++);
     } else if (op == "FusedBatchNorm") {

@@ -13,10 +13,10 @@ namespace {
 
 // clang-format off
 #define EMBER_TENSORFLOW_OPERATORS(row, control, none) \
-  row(Abs, 1, 1, "", ImportUnary<Opcode::kAbsolute>) \
+  row(Abs, 1, 1, "", ImportScalar<ops::Absolute>) \
   row(AccumulateNV2, 1, kManyInputs, "", ImportAddN) \
-  row(Acos, 1, 1, "", ImportUnary<Opcode::kAcos>) \
-  row(Acosh, 1, 1, "", ImportUnary<Opcode::kAcosh>) \
+  row(Acos, 1, 1, "", ImportScalar<ops::Acos>) \
+  row(Acosh, 1, 1, "", ImportScalar<ops::Acosh>) \
   row(Add, 2, 2, "", ImportAdd) \
   row(AddN, 1, kManyInputs, "", ImportAddN) \
   row(AddV2, 2, 2, "", ImportAdd) \
@@ -27,8 +27,8 @@ namespace {
   row(ApproximateEqual, 2, 2, "", ImportApproximateEqual) \
   row(ArgMax, 2, 2, "", ImportArgMax) \
   row(ArgMin, 2, 2, "", ImportArgMin) \
-  row(Asin, 1, 1, "", ImportUnary<Opcode::kAsin>) \
-  row(Asinh, 1, 1, "", ImportUnary<Opcode::kAsinh>) \
+  row(Asin, 1, 1, "", ImportScalar<ops::Asin>) \
+  row(Asinh, 1, 1, "", ImportScalar<ops::Asinh>) \
   none(Assert) \
   control(Assign, "") \
   control(AssignAdd, "") \
@@ -36,9 +36,9 @@ namespace {
   control(AssignSub, "") \
   control(AssignSubVariableOp, "") \
   control(AssignVariableOp, "") \
-  row(Atan, 1, 1, "", ImportUnary<Opcode::kAtan>) \
+  row(Atan, 1, 1, "", ImportScalar<ops::Atan>) \
   row(Atan2, 2, 2, "", ImportBinary<Opcode::kAtan2>) \
-  row(Atanh, 1, 1, "", ImportUnary<Opcode::kAtanh>) \
+  row(Atanh, 1, 1, "", ImportScalar<ops::Atanh>) \
   row(AudioSpectrogram, 1, 1, "", ImportAudioSpectrogram) \
   row(AvgPool, 1, 1, "", ImportAvgPool) \
   row(AvgPool3D, 1, 1, "", ImportAvgPool3D) \
@@ -63,7 +63,7 @@ namespace {
   row(Bucketize, 1, 1, "", ImportBucketize) \
   control(Case, "") \
   row(Cast, 1, 1, "", ImportCast) \
-  row(Ceil, 1, 1, "", ImportUnary<Opcode::kCeil>) \
+  row(Ceil, 1, 1, "", ImportScalar<ops::Ceil>) \
   row(CheckNumerics, 1, 1, "", ImportPass) \
   row(CheckNumericsV2, 1, 1, "", ImportPass) \
   row(ClipByValue, 3, 3, "", ImportClipByValue) \
@@ -79,8 +79,8 @@ namespace {
   row(Conv2DBackpropInput, 3, 3, "", ImportConv2DBackpropInput) \
   row(Conv3D, 2, 2, "", ImportConv3D) \
   row(Conv3DBackpropInputV2, 3, 3, "", ImportConv3DBackpropInput) \
-  row(Cos, 1, 1, "", ImportUnary<Opcode::kCos>) \
-  row(Cosh, 1, 1, "", ImportUnary<Opcode::kCosh>) \
+  row(Cos, 1, 1, "", ImportScalar<ops::Cos>) \
+  row(Cosh, 1, 1, "", ImportScalar<ops::Cosh>) \
   row(Cross, 2, 2, "", ImportCross) \
   row(Cumprod, 2, 2, "", ImportCumprod) \
   row(Cumsum, 2, 2, "", ImportCumsum) \
@@ -108,20 +108,20 @@ namespace {
   row(EnsureShape, 1, 1, "", ImportEnsureShape) \
   control(Enter, "") \
   row(Equal, 2, 2, "", ImportBinary<Opcode::kEqual>) \
-  row(Erf, 1, 1, "", ImportUnary<Opcode::kErf>) \
-  row(Erfc, 1, 1, "", ImportErfc) \
+  row(Erf, 1, 1, "", ImportScalar<ops::Erf>) \
+  row(Erfc, 1, 1, "", ImportScalar<ops::Erfc>) \
   row(EuclideanNorm, 2, 2, "", ImportEuclideanNorm) \
   control(Exit, "") \
-  row(Exp, 1, 1, "", ImportUnary<Opcode::kExp>) \
+  row(Exp, 1, 1, "", ImportScalar<ops::Exp>) \
   row(ExpandDims, 2, 2, "", tf_common::ImportExpandDims) \
-  row(Expm1, 1, 1, "", ImportUnary<Opcode::kExpm1>) \
+  row(Expm1, 1, 1, "", ImportScalar<ops::Expm1>) \
   row(ExtractImagePatches, 1, 1, "", ImportExtractImagePatches) \
   row(FFT, 1, 1, "", ImportFft) \
   row(FakeQuantWithMinMaxArgs, 1, 1, "", ImportFakeQuantArgs) \
   row(FakeQuantWithMinMaxVars, 3, 3, "", ImportFakeQuantVars) \
   row(FakeQuantWithMinMaxVarsPerChannel, 3, 3, "", ImportFakeQuantVars) \
   row(Fill, 2, 2, "", tf_common::ImportFill) \
-  row(Floor, 1, 1, "", ImportUnary<Opcode::kFloor>) \
+  row(Floor, 1, 1, "", ImportScalar<ops::Floor>) \
   row(FloorDiv, 2, 2, "", ImportFloorDiv) \
   row(FloorMod, 2, 2, "", ImportBinary<Opcode::kModulo>) \
   row(FusedBatchNorm, 5, 5, "y,batch_mean,batch_variance,reserve_space_1,reserve_space_2", ImportFusedBatchNorm) \
@@ -143,12 +143,12 @@ namespace {
   row(Imag, 1, 1, "", ImportImag) \
   row(InTopK, 2, 2, "", ImportInTopK) \
   row(InTopKV2, 3, 3, "", ImportInTopK) \
-  row(Inv, 1, 1, "", ImportReciprocal) \
-  row(Invert, 1, 1, "", ImportUnary<Opcode::kNot>) \
+  row(Inv, 1, 1, "", ImportScalar<ops::Reciprocal>) \
+  row(Invert, 1, 1, "", ImportScalar<ops::Not>) \
   row(InvertPermutation, 1, 1, "", ImportInvertPermutation) \
-  row(IsFinite, 1, 1, "", ImportIsFinite) \
-  row(IsInf, 1, 1, "", ImportUnary<Opcode::kIsInfinite>) \
-  row(IsNan, 1, 1, "", ImportUnary<Opcode::kIsNan>) \
+  row(IsFinite, 1, 1, "", ImportScalar<ops::IsFinite>) \
+  row(IsInf, 1, 1, "", ImportScalar<ops::IsInfinite>) \
+  row(IsNan, 1, 1, "", ImportScalar<ops::IsNan>) \
   control(IsVariableInitialized, "") \
   row(L2Loss, 1, 1, "", ImportL2Loss) \
   row(LRN, 1, 1, "", ImportLrn) \
@@ -157,11 +157,11 @@ namespace {
   row(Less, 2, 2, "", ImportBinary<Opcode::kLess>) \
   row(LessEqual, 2, 2, "", ImportBinary<Opcode::kLessEqual>) \
   row(LinSpace, 3, 3, "", ImportLinSpace) \
-  row(Log, 1, 1, "", ImportUnary<Opcode::kLog>) \
-  row(Log1p, 1, 1, "", ImportUnary<Opcode::kLog1p>) \
+  row(Log, 1, 1, "", ImportScalar<ops::Log>) \
+  row(Log1p, 1, 1, "", ImportScalar<ops::Log1p>) \
   row(LogSoftmax, 1, 1, "", ImportLogSoftmax) \
   row(LogicalAnd, 2, 2, "", ImportBinary<Opcode::kAnd>) \
-  row(LogicalNot, 1, 1, "", ImportUnary<Opcode::kNot>) \
+  row(LogicalNot, 1, 1, "", ImportScalar<ops::Not>) \
   row(LogicalOr, 2, 2, "", ImportBinary<Opcode::kOr>) \
   control(LoopCond, "") \
   row(LowerBound, 2, 2, "", ImportLowerBound) \
@@ -190,7 +190,7 @@ namespace {
   row(Mod, 2, 2, "", ImportBinary<Opcode::kRemainder>) \
   row(Mul, 2, 2, "", ImportMul) \
   row(MulNoNan, 2, 2, "", ImportMulNoNan) \
-  row(Neg, 1, 1, "", ImportUnary<Opcode::kNegate>) \
+  row(Neg, 1, 1, "", ImportScalar<ops::Negate>) \
   control(NextIteration, "") \
   none(NoOp) \
   row(NonMaxSuppression, 3, 3, "", ImportNonMaxSuppression) \
@@ -225,15 +225,15 @@ namespace {
   control(ReadVariableOp, "") \
   row(Real, 1, 1, "", ImportReal) \
   row(RealDiv, 2, 2, "", ImportDivide) \
-  row(Reciprocal, 1, 1, "", ImportReciprocal) \
+  row(Reciprocal, 1, 1, "", ImportScalar<ops::Reciprocal>) \
   control(RefEnter, "") \
   control(RefExit, "") \
   control(RefIdentity, "") \
   control(RefMerge, "output,value_index") \
   control(RefNextIteration, "") \
   control(RefSwitch, "output_false,output_true") \
-  row(Relu, 1, 1, "", ImportRelu) \
-  row(Relu6, 1, 1, "", ImportRelu6) \
+  row(Relu, 1, 1, "", ImportScalar<ops::Relu>) \
+  row(Relu6, 1, 1, "", ImportScalar<ops::Relu6>) \
   row(Reshape, 2, 2, "", ImportReshape) \
   row(ResizeBicubic, 2, 2, "", ImportResizeBicubic) \
   row(ResizeBilinear, 2, 2, "", ImportResizeBilinear) \
@@ -244,10 +244,10 @@ namespace {
   row(ReverseSequence, 2, 2, "", ImportReverseSequence) \
   row(ReverseV2, 2, 2, "", tf_common::ImportReverse) \
   row(RightShift, 2, 2, "", ImportRightShift) \
-  row(Rint, 1, 1, "", ImportUnary<Opcode::kRound>) \
+  row(Rint, 1, 1, "", ImportScalar<ops::Round>) \
   row(Roll, 3, 3, "", ImportRoll) \
-  row(Round, 1, 1, "", ImportUnary<Opcode::kRound>) \
-  row(Rsqrt, 1, 1, "", ImportRsqrt) \
+  row(Round, 1, 1, "", ImportScalar<ops::Round>) \
+  row(Rsqrt, 1, 1, "", ImportScalar<ops::Rsqrt>) \
   row(ScatterNd, 3, 3, "", tf_common::ImportScatterNd) \
   row(ScatterNdNonAliasingAdd, 3, 3, "", ImportTensorScatterAdd) \
   row(SegmentMax, 2, 2, "", ImportSegmentMax) \
@@ -257,19 +257,19 @@ namespace {
   row(SegmentSum, 2, 2, "", ImportSegmentSum) \
   row(Select, 3, 3, "", ImportSelect) \
   row(SelectV2, 3, 3, "", ImportSelectV2) \
-  row(Selu, 1, 1, "", ImportSelu) \
+  row(Selu, 1, 1, "", ImportScalar<ops::Selu>) \
   row(Shape, 1, 1, "", ImportShape) \
   row(ShapeN, 1, kManyInputs, "", ImportShapeN) \
-  row(Sigmoid, 1, 1, "", ImportSigmoid) \
-  row(Sign, 1, 1, "", ImportUnary<Opcode::kSign>) \
-  row(Sin, 1, 1, "", ImportUnary<Opcode::kSin>) \
-  row(Sinh, 1, 1, "", ImportUnary<Opcode::kSinh>) \
+  row(Sigmoid, 1, 1, "", ImportScalar<ops::Sigmoid>) \
+  row(Sign, 1, 1, "", ImportScalar<ops::Sign>) \
+  row(Sin, 1, 1, "", ImportScalar<ops::Sin>) \
+  row(Sinh, 1, 1, "", ImportScalar<ops::Sinh>) \
   row(Size, 1, 1, "", ImportSize) \
   row(Slice, 3, 3, "", tf_common::ImportSlice) \
   row(Snapshot, 1, 1, "", ImportPass) \
   row(Softmax, 1, 1, "", ImportSoftmax) \
-  row(Softplus, 1, 1, "", ImportSoftplus) \
-  row(Softsign, 1, 1, "", ImportSoftsign) \
+  row(Softplus, 1, 1, "", ImportScalar<ops::Softplus>) \
+  row(Softsign, 1, 1, "", ImportScalar<ops::Softsign>) \
   row(SpaceToBatchND, 3, 3, "", ImportSpaceToBatchNd) \
   row(SpaceToDepth, 1, 1, "", ImportSpaceToDepth) \
   row(SparseSegmentMean, 3, 3, "", ImportSparseSegmentMean) \
@@ -281,8 +281,8 @@ namespace {
   row(SparseToDense, 4, 4, "", tf_common::ImportSparseToDense) \
   row(Split, 2, 2, "", ImportSplit) \
   row(SplitV, 3, 3, "", ImportSplitV) \
-  row(Sqrt, 1, 1, "", ImportUnary<Opcode::kSqrt>) \
-  row(Square, 1, 1, "", ImportSquare) \
+  row(Sqrt, 1, 1, "", ImportScalar<ops::Sqrt>) \
+  row(Square, 1, 1, "", ImportScalar<ops::Square>) \
   row(SquaredDifference, 2, 2, "", ImportSquaredDifference) \
   row(Squeeze, 1, 1, "", ImportSqueeze) \
   control(StatefulPartitionedCall, "") \
@@ -294,8 +294,8 @@ namespace {
   row(Sub, 2, 2, "", ImportSub) \
   row(Sum, 2, 2, "", ImportSum) \
   control(Switch, "output_false,output_true") \
-  row(Tan, 1, 1, "", ImportUnary<Opcode::kTan>) \
-  row(Tanh, 1, 1, "", ImportUnary<Opcode::kTanh>) \
+  row(Tan, 1, 1, "", ImportScalar<ops::Tan>) \
+  row(Tanh, 1, 1, "", ImportScalar<ops::Tanh>) \
   none(TensorArrayClose) \
   none(TensorArrayCloseV2) \
   none(TensorArrayCloseV3) \

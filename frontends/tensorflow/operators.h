@@ -12,10 +12,10 @@
 
 namespace ember::tensorflow {
 
-// Imports any unary instruction of the instruction table, elementwise.
-template <Opcode kOpcode>
-void ImportUnary(OperatorContext& c) {
-  c.SetOutput(0, Unary(kOpcode, c.Input(0)));
+// Imports any function of each element, such as those of ops/functions.h.
+template <Tensor (*kFunction)(Tensor)>
+void ImportScalar(OperatorContext& c) {
+  c.SetOutput(0, kFunction(c.Input(0)));
 }
 template <Opcode kOpcode>
 void ImportBinary(OperatorContext& c) {
@@ -34,11 +34,6 @@ void ImportImag(OperatorContext& c);
 void ImportConj(OperatorContext& c);
 void ImportComplexAbs(OperatorContext& c);
 void ImportAngle(OperatorContext& c);
-void ImportSquare(OperatorContext& c);
-void ImportRsqrt(OperatorContext& c);
-void ImportReciprocal(OperatorContext& c);
-void ImportErfc(OperatorContext& c);
-void ImportIsFinite(OperatorContext& c);
 void ImportOnesLike(OperatorContext& c);
 void ImportZerosLike(OperatorContext& c);
 void ImportGreater(OperatorContext& c);
@@ -61,13 +56,7 @@ void ImportSelectV2(OperatorContext& c);
 void ImportClipByValue(OperatorContext& c);
 void ImportCast(OperatorContext& c);
 void ImportBitcast(OperatorContext& c);
-void ImportSigmoid(OperatorContext& c);
-void ImportSoftplus(OperatorContext& c);
-void ImportSoftsign(OperatorContext& c);
-void ImportRelu(OperatorContext& c);
-void ImportRelu6(OperatorContext& c);
 void ImportElu(OperatorContext& c);
-void ImportSelu(OperatorContext& c);
 void ImportLeakyRelu(OperatorContext& c);
 void ImportSoftmax(OperatorContext& c);
 void ImportLogSoftmax(OperatorContext& c);

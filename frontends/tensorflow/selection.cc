@@ -60,7 +60,7 @@ void ImportInTopK(OperatorContext& c) {
       Apply("gather_elements", {x, targets}, {{"axis", int64_t{1}}});
   const Tensor above =
       Reduce(Cast(Less(own, x), DType::kI64), "sum", {1}, false);
-  const Tensor finite = Not(Or(Unary(Opcode::kIsNan, own), IsInfinite(own)));
+  const Tensor finite = IsFinite(own);
   c.SetOutput(0,
               And(Less(above, static_cast<double>(k)), Squeeze(finite, {1})));
 }

@@ -21,8 +21,7 @@ void SetClamped(OperatorContext& c, Activation activation, double low,
                 double high) {
   const Tensor x = c.Input(0);
   if (!c.AnyQuantized()) {
-    const Tensor above = Maximum(x, low);
-    return c.SetOutput(0, std::isinf(high) ? above : Minimum(above, high));
+    return c.SetOutput(0, std::isinf(high) ? Relu(x) : Clip(x, low, high));
   }
   if (!CheckPerTensor(c, 1)) return;
   const Quantization& q = *c.InputQuantization(0);
@@ -89,15 +88,8 @@ int64_t HardSwishOf(int64_t stored, const Quantization& in,
                     HighestOf(type));
 }
 
-Tensor HardSwishOf(Tensor x) {
-  return x * Minimum(Maximum(x + 3.0, 0), 6) * (1.0 / 6);
-}
-
-Tensor SigmoidOf(Tensor x) { return Sigmoid(x); }
-
 float SigmoidNumber(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 float EluNumber(float x) { return x < 0 ? std::expm1(x) : x; }
-Tensor EluOf(Tensor x) { return Select(Less(x, 0), Expm1(x), x); }
 float GeluNumber(float x) {
   return x * 0.5f * std::erfc(-x * static_cast<float>(M_SQRT1_2));
 }
@@ -153,11 +145,11 @@ Tensor Activated(OperatorContext& c, Tensor x, Activation activation) {
     case Activation::NONE:
       return x;
     case Activation::RELU:
-      return Maximum(x, 0);
+      return Relu(x);
     case Activation::RELU_N1_TO_1:
-      return Minimum(Maximum(x, -1), 1);
+      return Clip(x, -1, 1);
     case Activation::RELU6:
-      return Minimum(Maximum(x, 0), 6);
+      return Relu6(x);
     case Activation::TANH:
       return Tanh(x);
     case Activation::SIGN_BIT:
@@ -193,33 +185,33 @@ void ImportRelu6(OperatorContext& c) { SetClamped(c, Activation::RELU6, 0, 6); }
 void ImportRelu0To1(OperatorContext& c) {
   SetFunction(
       c, [](float x) { return std::clamp(x, 0.0f, 1.0f); },
-      [](Tensor x) { return Minimum(Maximum(x, 0), 1); });
+      [](Tensor x) { return Clip(x, 0, 1); });
 }
 void ImportTanh(OperatorContext& c) {
-  SetFunction(
-      c, [](float x) { return std::tanh(x); },
-      [](Tensor x) { return Tanh(x); });
+  SetFunction(c, [](float x) { return std::tanh(x); }, ops::Tanh);
 }
 void ImportLogistic(OperatorContext& c) {
-  SetFunction(c, SigmoidNumber, SigmoidOf);
+  SetFunction(c, SigmoidNumber, ops::Sigmoid);
 }
-void ImportElu(OperatorContext& c) { SetFunction(c, EluNumber, EluOf); }
+void ImportElu(OperatorContext& c) {
+  SetFunction(c, EluNumber, [](Tensor x) { return Elu(x, 1); });
+}
 void ImportGelu(OperatorContext& c) {
   if (c.Options<schema::GeluOptions>().approximate())
-    return SetFunction(c, TanhGeluNumber, [](Tensor x) { return TanhGelu(x); });
-  SetFunction(c, GeluNumber, [](Tensor x) { return Gelu(x); });
+    return SetFunction(c, TanhGeluNumber, ops::TanhGelu);
+  SetFunction(c, GeluNumber, ops::Gelu);
 }
 
 void ImportHardSwish(OperatorContext& c) {
   const Tensor x = c.Input(0);
-  if (!c.AnyQuantized()) return c.SetOutput(0, HardSwishOf(x));
+  if (!c.AnyQuantized()) return c.SetOutput(0, HardSwish(x));
   if (!CheckPerTensor(c, 1)) return;
   const Quantization& in = *c.InputQuantization(0);
   const Quantization& out = *c.OutputQuantization(0);
   const DType type = c.OutputType(0);
   if (DTypeByteSize(x.dtype()) != 1 || DTypeByteSize(type) != 1) {
     return c.SetOutput(
-        0, QuantizeToStored(HardSwishOf(DequantizeStored(x, in)), out, type));
+        0, QuantizeToStored(HardSwish(DequantizeStored(x, in)), out, type));
   }
   c.SetOutput(0, ThroughTable(c, x, type, [&](int64_t stored) {
                 return HardSwishOf(stored, in, out, type);
@@ -230,8 +222,7 @@ void ImportLeakyRelu(OperatorContext& c) {
   const Tensor x = c.Input(0);
   const float alpha = c.Options<schema::LeakyReluOptions>().alpha();
   if (!c.AnyQuantized()) {
-    return c.SetOutput(0,
-                       Select(Less(x, 0), x * static_cast<double>(alpha), x));
+    return c.SetOutput(0, LeakyRelu(x, static_cast<double>(alpha)));
   }
   if (!CheckPerTensor(c, 1)) return;
   const Quantization& in = *c.InputQuantization(0);
@@ -252,8 +243,7 @@ void ImportPrelu(OperatorContext& c) {
   const Tensor x = c.Input(0);
   if (!IsPerTensor(c, 2)) {
     c.DequantizeOperands();
-    const Tensor real = c.Input(0);
-    return SetReal(c, Select(Less(real, 0), real * c.Input(1), real));
+    return SetReal(c, LeakyRelu(c.Input(0), c.Input(1)));
   }
   const Quantization& in = *c.InputQuantization(0);
   const Quantization& slope = *c.InputQuantization(1);

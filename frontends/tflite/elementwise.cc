@@ -17,8 +17,8 @@ namespace {
 
 using Activation = schema::ActivationFunctionType;
 
-void SetUnary(OperatorContext& c, Opcode opcode) {
-  c.SetOutput(0, Unary(opcode, c.Input(0)));
+void SetScalar(OperatorContext& c, Tensor (*function)(Tensor)) {
+  c.SetOutput(0, function(c.Input(0)));
 }
 
 void SetBinary(OperatorContext& c, Opcode opcode) {
@@ -257,22 +257,23 @@ void ImportAbs(OperatorContext& c) {
   if (q.scale() == y.scale()) return SetStored(c, x, Activation::NONE);
   SetRequantized(c, x, {ScaleIn32Bits(q.scale(), y)}, Activation::NONE);
 }
-void ImportNeg(OperatorContext& c) { SetUnary(c, Opcode::kNegate); }
-void ImportSqrt(OperatorContext& c) { SetUnary(c, Opcode::kSqrt); }
-void ImportSin(OperatorContext& c) { SetUnary(c, Opcode::kSin); }
-void ImportCos(OperatorContext& c) { SetUnary(c, Opcode::kCos); }
-void ImportFloor(OperatorContext& c) { SetUnary(c, Opcode::kFloor); }
-void ImportCeil(OperatorContext& c) { SetUnary(c, Opcode::kCeil); }
-void ImportRound(OperatorContext& c) { SetUnary(c, Opcode::kRound); }
-void ImportSign(OperatorContext& c) { SetUnary(c, Opcode::kSign); }
-void ImportLogicalNot(OperatorContext& c) { SetUnary(c, Opcode::kNot); }
+void ImportNeg(OperatorContext& c) { SetScalar(c, ops::Negate); }
+void ImportSqrt(OperatorContext& c) { SetScalar(c, ops::Sqrt); }
+void ImportSin(OperatorContext& c) { SetScalar(c, ops::Sin); }
+void ImportCos(OperatorContext& c) { SetScalar(c, ops::Cos); }
+void ImportFloor(OperatorContext& c) { SetScalar(c, ops::Floor); }
+void ImportCeil(OperatorContext& c) { SetScalar(c, ops::Ceil); }
+void ImportRound(OperatorContext& c) { SetScalar(c, ops::Round); }
+void ImportSign(OperatorContext& c) { SetScalar(c, ops::Sign); }
+void ImportLogicalNot(OperatorContext& c) { SetScalar(c, ops::Not); }
+void ImportSquare(OperatorContext& c) { SetScalar(c, ops::Square); }
 void ImportRsqrt(OperatorContext& c) {
   const bool has_table = IsPerTensor(c, 1) &&
                          DTypeByteSize(c.Input(0).dtype()) == 1 &&
                          DTypeByteSize(c.OutputType(0)) == 1;
   if (!has_table) {
     c.DequantizeOperands();
-    return SetReal(c, 1.0 / Sqrt(c.Input(0)));
+    return SetReal(c, Rsqrt(c.Input(0)));
   }
   const Quantization& in = *c.InputQuantization(0);
   const Quantization& out = *c.OutputQuantization(0);
@@ -284,17 +285,12 @@ void ImportRsqrt(OperatorContext& c) {
                                      type);
               }));
 }
-void ImportSquare(OperatorContext& c) {
-  c.SetOutput(0, c.Input(0) * c.Input(0));
-}
 
 void ImportExp(OperatorContext& c) {
-  SetFunction(
-      c, [](float x) { return std::exp(x); }, [](Tensor x) { return Exp(x); });
+  SetFunction(c, [](float x) { return std::exp(x); }, ops::Exp);
 }
 void ImportLog(OperatorContext& c) {
-  SetFunction(
-      c, [](float x) { return std::log(x); }, [](Tensor x) { return Log(x); });
+  SetFunction(c, [](float x) { return std::log(x); }, ops::Log);
 }
 
 void ImportZerosLike(OperatorContext& c) {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "frontends/ops/fixed_point.h"
+#include "frontends/ops/functions.h"
 
 namespace ember::tflite {
 namespace {

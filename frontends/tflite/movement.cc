@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/ops/fixed_point.h"
 #include "frontends/tflite/activation.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"

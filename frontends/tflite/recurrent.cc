@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/ops/cells.h"
+#include "frontends/ops/normalization.h"
 #include "frontends/tflite/activation.h"
 #include "frontends/tflite/operator_table.h"
 
@@ -30,7 +32,7 @@ struct LstmOptions {
 };
 
 Tensor Clipped(Tensor x, double limit) {
-  return limit > 0 ? Minimum(Maximum(x, -limit), limit) : x;
+  return limit > 0 ? Clip(x, -limit, limit) : x;
 }
 
 // Returns the columns of gate number `gate` of a matrix that holds all gates.
@@ -40,9 +42,7 @@ Tensor GateOf(Tensor gates, int gate, const Dim& units) {
 
 // Normalises x along the last dim to mean 0 and standard deviation 1.
 Tensor Normalized(Tensor x) {
-  const std::vector<int64_t> last{x.rank() - 1};
-  const Tensor centered = x - Mean(x, last, true);
-  return centered / Sqrt(Mean(centered * centered, last, true) + 1e-8);
+  return ops::Standardized(x, {x.rank() - 1}, 1e-8, ops::MeanKind::kPlain);
 }
 
 class Lstm {
@@ -127,22 +127,29 @@ class Lstm {
               const States& before) {
     const Tensor cell = before[1];
     const Tensor gates = input + Contract(before[0], recurrent, "bh,gh->bg");
-    const Tensor forget = Sigmoid(Gate(capture, gates, 1, cell));
-    const Tensor update =
-        coupled() ? 1.0 - forget : Sigmoid(Gate(capture, gates, 0, cell));
-    const Tensor candidate =
-        Activated(c_, Gate(capture, gates, 2, cell), options_.activation);
-    const Tensor next =
-        Clipped(forget * cell + update * candidate, options_.cell_clip);
-    const Tensor output = Sigmoid(Gate(capture, gates, 3, next));
-    Tensor hidden = output * Activated(c_, next, options_.activation);
+    const auto gate = [&](int number, const Tensor& at) {
+      return Sigmoid(Gate(capture, gates, number, at));
+    };
+    const auto activated = [&](const Tensor& sum) {
+      return Activated(c_, sum, options_.activation);
+    };
+    const Tensor forget = gate(1, cell);
+    const States after =
+        LstmStep({.input = coupled() ? 1.0 - forget : gate(0, cell),
+                  .forget = forget,
+                  .candidate = activated(Gate(capture, gates, 2, cell)),
+                  .output = [&](const Tensor& next) { return gate(3, next); },
+                  .activation = activated,
+                  .cell_limit = options_.cell_clip},
+                 cell);
+    Tensor hidden = after[0];
     if (c_.Input(at_.projection)) {
       hidden = Contract(hidden, capture(c_.Input(at_.projection)), "bh,oh->bo");
       if (c_.Input(at_.projection + 1))
         hidden = hidden + capture(c_.Input(at_.projection + 1));
       hidden = Clipped(hidden, options_.projection_clip);
     }
-    return {hidden, next, hidden};
+    return {hidden, after[1], hidden};
   }
 
   OperatorContext& c_;
@@ -210,11 +217,17 @@ void ImportBasicLstm(OperatorContext& c) {
   const Tensor gates =
       Contract(Concat({c.Input(0), c.Input(1)}, 1), c.Input(2), "bi,gi->bg") +
       c.Input(3);
-  const auto gate = [&](int number) { return GateOf(gates, number, units); };
-  const Tensor next =
-      Sigmoid(gate(2)) * cell + Sigmoid(gate(0)) * Tanh(gate(1));
-  c.SetOutput(0, Sigmoid(gate(3)) * Tanh(next));
-  c.SetOutput(1, next);
+  const auto gate = [&](int number) {
+    return Sigmoid(GateOf(gates, number, units));
+  };
+  const States after =
+      LstmStep({.input = gate(0),
+                .forget = gate(2),
+                .candidate = Tanh(GateOf(gates, 1, units)),
+                .output = [&](const Tensor&) { return gate(3); }},
+               cell);
+  c.SetOutput(0, after[0]);
+  c.SetOutput(1, after[1]);
 }
 
 }  // namespace

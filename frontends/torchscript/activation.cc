@@ -1,5 +1,4 @@
 // Activations of torch.nn.
-#include <cmath>
 #include <vector>
 
 #include "frontends/torchscript/operator_table.h"
@@ -8,17 +7,17 @@
 namespace ember::torchscript {
 namespace {
 
-Tensor Relu(Call& c) { return ops::Relu(c.tensor("self")); }
-Tensor Relu6(Call& c) { return ops::Minimum(ops::Relu(c.tensor("self")), 6); }
+template <Tensor (*kFunction)(Tensor)>
+Tensor Scalar(Call& c) {
+  return kFunction(c.tensor("self"));
+}
 Tensor LeakyRelu(Call& c) {
-  const Tensor x = c.tensor("self");
-  return ops::Select(ops::Less(x, 0), x * c.number("negative_slope"), x);
+  return ops::LeakyRelu(c.tensor("self"), c.number("negative_slope"));
 }
 // Imports rrelu. In evaluation its slope is the middle of its bounds.
 Tensor Rrelu(Call& c) {
-  const Tensor x = c.tensor("self");
   const double slope = (c.number("lower") + c.number("upper")) / 2;
-  return ops::Select(ops::Less(x, 0), x * slope, x);
+  return ops::LeakyRelu(c.tensor("self"), slope);
 }
 Tensor Prelu(Call& c) {
   const Tensor x = c.tensor("self");
@@ -26,64 +25,32 @@ Tensor Prelu(Call& c) {
   if (!c.ok()) return x;
   if (weight.rank() == 1 && weight.dim(0) != Dim(1) && x.rank() > 1)
     weight = ops::AlongAxis(weight, 1, x.rank());
-  return ops::Select(ops::Less(x, 0), x * weight, x);
+  return ops::LeakyRelu(x, weight);
 }
+// Imports elu. Exporters leave input_scale at 1.
 Tensor Elu(Call& c) {
   const Tensor x = c.tensor("self");
-  const double scale = c.number("scale");
-  const Tensor negative =
-      ops::Expm1(x * c.number("input_scale")) * (c.number("alpha") * scale);
-  return ops::Select(ops::Less(0, x), x * scale, negative);
+  const double scale = c.number("scale"), input_scale = c.number("input_scale");
+  if (input_scale == 1) return ops::ScaledElu(x, c.number("alpha"), scale);
+  return ops::Select(ops::Less(x, 0),
+                     ops::Expm1(x * input_scale) * (c.number("alpha") * scale),
+                     x * scale);
 }
-Tensor Selu(Call& c) {
-  constexpr double kAlpha = 1.6732632423543772848170429916717;
-  constexpr double kScale = 1.0507009873554804934193349852946;
-  const Tensor x = c.tensor("self");
-  return ops::Select(ops::Less(0, x), x * kScale,
-                     ops::Expm1(x) * (kAlpha * kScale));
-}
-Tensor Celu(Call& c) {
-  const Tensor x = c.tensor("self");
-  const double alpha = c.number("alpha");
-  return ops::Select(ops::Less(0, x), x, ops::Expm1(x / alpha) * alpha);
-}
+Tensor Celu(Call& c) { return ops::Celu(c.tensor("self"), c.number("alpha")); }
 Tensor Sigmoid(Call& c) { return ops::Sigmoid(AsFloat(c.tensor("self"))); }
-Tensor LogSigmoid(Call& c) { return -ops::Softplus(-c.tensor("self")); }
-Tensor Silu(Call& c) {
-  const Tensor x = c.tensor("self");
-  return x * ops::Sigmoid(x);
-}
-Tensor Mish(Call& c) {
-  const Tensor x = c.tensor("self");
-  return x * ops::Tanh(ops::Softplus(x));
-}
 Tensor Gelu(Call& c) {
   const Tensor x = c.tensor("self");
   return c.text("approximate") == "tanh" ? ops::TanhGelu(x) : ops::Gelu(x);
 }
 Tensor Hardtanh(Call& c) {
-  const Tensor x = c.tensor("self");
-  return ops::Minimum(ops::Maximum(x, c.number("min_val")),
-                      c.number("max_val"));
-}
-Tensor HardGate(const Tensor& x) {
-  return ops::Minimum(ops::Maximum(x + 3.0, 0), 6) / 6.0;
-}
-Tensor Hardsigmoid(Call& c) { return HardGate(c.tensor("self")); }
-Tensor Hardswish(Call& c) {
-  const Tensor x = c.tensor("self");
-  return x * HardGate(x);
+  return ops::Clip(c.tensor("self"), c.number("min_val"), c.number("max_val"));
 }
 Tensor Hardshrink(Call& c) {
-  const Tensor x = c.tensor("self");
-  return ops::Select(ops::LessEqual(ops::Absolute(x), c.number("lambd")),
-                     x.Like(0), x);
+  return ops::HardShrink(c.tensor("self"), c.number("lambd"));
 }
 Tensor Softshrink(Call& c) {
-  const Tensor x = c.tensor("self");
   const double bound = c.number("lambd");
-  return ops::Select(ops::Less(bound, x), x - bound,
-                     ops::Select(ops::Less(x, -bound), x + bound, x.Like(0)));
+  return ops::Shrink(c.tensor("self"), bound, bound);
 }
 Tensor Softplus(Call& c) {
   const Tensor x = c.tensor("self");
@@ -91,14 +58,6 @@ Tensor Softplus(Call& c) {
   const Tensor scaled = x * beta;
   return ops::Select(ops::Less(c.number("threshold"), scaled), x,
                      ops::Softplus(scaled) / beta);
-}
-Tensor Softsign(Call& c) {
-  const Tensor x = c.tensor("self");
-  return x / (1.0 + ops::Absolute(x));
-}
-Tensor Tanhshrink(Call& c) {
-  const Tensor x = c.tensor("self");
-  return x - ops::Tanh(x);
 }
 Tensor Threshold(Call& c) {
   const Tensor x = c.tensor("self");
@@ -141,8 +100,8 @@ Tensor Softmin(Call& c) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"relu(Tensor self)", Relu},
-    {"relu6(Tensor self)", Relu6},
+    {"relu(Tensor self)", Scalar<ops::Relu>},
+    {"relu6(Tensor self)", Scalar<ops::Relu6>},
     {"leaky_relu(Tensor self, Scalar negative_slope=0.01)", LeakyRelu},
     {"rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, "
      "bool training=False, Generator? generator=None)",
@@ -150,22 +109,22 @@ constexpr OperatorRow kRows[] = {
     {"prelu(Tensor self, Tensor weight)", Prelu},
     {"elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1)",
      Elu},
-    {"selu(Tensor self)", Selu},
+    {"selu(Tensor self)", Scalar<ops::Selu>},
     {"celu(Tensor self, Scalar alpha=1)", Celu},
     {"sigmoid(Tensor self)", Sigmoid},
     {"special_expit(Tensor self)", Sigmoid},
-    {"log_sigmoid(Tensor self)", LogSigmoid},
-    {"silu(Tensor self)", Silu},
-    {"mish(Tensor self)", Mish},
+    {"log_sigmoid(Tensor self)", Scalar<ops::LogSigmoid>},
+    {"silu(Tensor self)", Scalar<ops::Silu>},
+    {"mish(Tensor self)", Scalar<ops::Mish>},
     {"gelu(Tensor self, *, str approximate='none')", Gelu},
     {"hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1)", Hardtanh},
-    {"hardsigmoid(Tensor self)", Hardsigmoid},
-    {"hardswish(Tensor self)", Hardswish},
+    {"hardsigmoid(Tensor self)", Scalar<ops::HardSigmoid6>},
+    {"hardswish(Tensor self)", Scalar<ops::HardSwish>},
     {"hardshrink(Tensor self, Scalar lambd=0.5)", Hardshrink},
     {"softshrink(Tensor self, Scalar lambd=0.5)", Softshrink},
     {"softplus(Tensor self, Scalar beta=1, Scalar threshold=20)", Softplus},
-    {"softsign(Tensor self)", Softsign},
-    {"tanhshrink(Tensor self)", Tanhshrink},
+    {"softsign(Tensor self)", Scalar<ops::Softsign>},
+    {"tanhshrink(Tensor self)", Scalar<ops::TanhShrink>},
     {"threshold(Tensor self, Scalar threshold, Scalar value)", Threshold},
     {"glu(Tensor self, int dim=-1)", Glu},
     {"softmax(Tensor self, int dim, ScalarType? dtype=None)", Softmax},

@@ -20,6 +20,7 @@
 
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/functions.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/torchscript/machine.h"
 #include "frontends/torchscript/value.h"

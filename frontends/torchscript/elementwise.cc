@@ -65,7 +65,7 @@ Tensor FloorQuotient(Tensor a, Tensor b) {
   return ops::Cast(ops::Select(ops::Equal(b, 0), a / b, quotient), type);
 }
 Tensor TruncatedQuotient(Tensor a, Tensor b) {
-  if (a.is_float()) return ops::Unary(Opcode::kTruncate, a / b);
+  if (a.is_float()) return ops::Truncate(a / b);
   return a / b;
 }
 Tensor Divide(Call& c) {
@@ -131,8 +131,8 @@ Tensor ExtremeNumber(Call& c, bool is_largest) {
   const Tensor best =
       is_largest ? ops::Maximum(x.a, x.b) : ops::Minimum(x.a, x.b);
   if (!x.a.is_float()) return best;
-  return ops::Select(ops::Unary(Opcode::kIsNan, x.a), x.b,
-                     ops::Select(ops::Unary(Opcode::kIsNan, x.b), x.a, best));
+  return ops::Select(ops::IsNan(x.a), x.b,
+                     ops::Select(ops::IsNan(x.b), x.a, best));
 }
 Tensor Fmax(Call& c) { return ExtremeNumber(c, true); }
 Tensor Fmin(Call& c) { return ExtremeNumber(c, false); }
@@ -189,23 +189,30 @@ Tensor Compare(Call& c) {
 }
 
 // Imports a unary function of floats. Integers are converted to f32.
-template <Opcode opcode>
+template <Tensor (*kFunction)(Tensor)>
 Tensor FloatFunction(Call& c) {
   const Tensor x = c.tensor("self");
-  return c.ok() ? ops::Unary(opcode, AsFloat(x)) : x;
+  return c.ok() ? kFunction(AsFloat(x)) : x;
 }
 // Imports a unary function, such as a rounding, that returns integers
 // unchanged.
-template <Opcode opcode>
+template <Tensor (*kFunction)(Tensor)>
 Tensor Rounding(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok() || !x.is_float()) return x;
-  return ops::Unary(opcode, x);
+  return kFunction(x);
 }
-template <Opcode opcode>
+template <Tensor (*kFunction)(Tensor)>
 Tensor Numeric(Call& c) {
   const Tensor x = c.tensor("self");
-  return c.ok() ? ops::Unary(opcode, x) : x;
+  return c.ok() ? kFunction(x) : x;
+}
+// A function that returns booleans unchanged.
+template <Tensor (*kFunction)(Tensor)>
+Tensor OfNumbers(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok() || x.dtype() == DType::kBool) return x;
+  return kFunction(x);
 }
 Tensor RoundTo(Call& c) {
   const Tensor x = c.tensor("self");
@@ -213,47 +220,6 @@ Tensor RoundTo(Call& c) {
       std::pow(10.0, static_cast<double>(c.integer("decimals")));
   if (!c.ok() || !x.is_float()) return x;
   return ops::Round(x * scale) / scale;
-}
-Tensor Absolute(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.ok() || x.dtype() == DType::kBool) return x;
-  return ops::Absolute(x);
-}
-Tensor Sign(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.ok() || x.dtype() == DType::kBool) return x;
-  const Tensor sign = ops::Unary(Opcode::kSign, x);
-  if (!x.is_float()) return sign;
-  return ops::Select(ops::Unary(Opcode::kIsNan, x), x.Like(0), sign);
-}
-Tensor Sgn(Call& c) { return Sign(c); }
-Tensor Rsqrt(Call& c) {
-  const Tensor x = c.tensor("self");
-  return c.ok() ? 1.0 / ops::Sqrt(AsFloat(x)) : x;
-}
-Tensor Reciprocal(Call& c) {
-  const Tensor x = c.tensor("self");
-  return c.ok() ? 1.0 / AsFloat(x) : x;
-}
-Tensor Square(Call& c) {
-  const Tensor x = c.tensor("self");
-  return c.ok() ? x * x : x;
-}
-Tensor Log2(Call& c) {
-  const Tensor x = c.tensor("self");
-  return c.ok() ? ops::Log(AsFloat(x)) / std::log(2.0) : x;
-}
-Tensor Log10(Call& c) {
-  const Tensor x = c.tensor("self");
-  return c.ok() ? ops::Log(AsFloat(x)) / std::log(10.0) : x;
-}
-Tensor Exp2(Call& c) {
-  const Tensor x = c.tensor("self");
-  return c.ok() ? ops::Power(AsFloat(x).Like(2), AsFloat(x)) : x;
-}
-Tensor Frac(Call& c) {
-  const Tensor x = c.tensor("self");
-  return c.ok() ? x - ops::Unary(Opcode::kTruncate, x) : x;
 }
 Tensor Logit(Call& c) {
   Tensor x = AsFloat(c.tensor("self"));
@@ -270,12 +236,6 @@ Tensor Sinc(Call& c) {
   const Tensor angle = x * M_PI;
   return ops::Select(ops::Equal(x, 0), x.Like(1), ops::Sin(angle) / angle);
 }
-Tensor DegreesToRadians(Call& c) {
-  return AsFloat(c.tensor("self")) * (M_PI / 180);
-}
-Tensor RadiansToDegrees(Call& c) {
-  return AsFloat(c.tensor("self")) * (180 / M_PI);
-}
 Tensor NanToNum(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok() || !x.is_float()) return x;
@@ -290,7 +250,7 @@ Tensor NanToNum(Call& c) {
   const Tensor infinite =
       ops::Select(ops::Less(x, 0), x.Like(low), x.Like(high));
   const Tensor finite = ops::Select(ops::IsInfinite(x), infinite, x);
-  return ops::Select(ops::Unary(Opcode::kIsNan, x), x.Like(nan), finite);
+  return ops::Select(ops::IsNan(x), x.Like(nan), finite);
 }
 
 Tensor ClassifyAs(Call& c, bool of_integers, Tensor (*of_floats)(Tensor)) {
@@ -298,18 +258,9 @@ Tensor ClassifyAs(Call& c, bool of_integers, Tensor (*of_floats)(Tensor)) {
   if (!c.ok() || x.is_float()) return c.ok() ? of_floats(x) : x;
   return ops::Broadcast(c.Number(of_integers ? 1 : 0, DType::kBool), x.shape());
 }
-Tensor IsNan(Call& c) {
-  return ClassifyAs(c, false,
-                    [](Tensor x) { return ops::Unary(Opcode::kIsNan, x); });
-}
-Tensor IsInfinite(Call& c) {
-  return ClassifyAs(c, false, [](Tensor x) { return ops::IsInfinite(x); });
-}
-Tensor IsFinite(Call& c) {
-  return ClassifyAs(c, true, [](Tensor x) {
-    return ops::Not(ops::Or(ops::IsInfinite(x), ops::Unary(Opcode::kIsNan, x)));
-  });
-}
+Tensor IsNan(Call& c) { return ClassifyAs(c, false, ops::IsNan); }
+Tensor IsInfinite(Call& c) { return ClassifyAs(c, false, ops::IsInfinite); }
+Tensor IsFinite(Call& c) { return ClassifyAs(c, true, ops::IsFinite); }
 
 Tensor AsBool(const Tensor& x) {
   if (x.dtype() == DType::kBool) return x;
@@ -436,51 +387,51 @@ constexpr OperatorRow kRows[] = {
      Compare<Opcode::kLessEqual, Order::kSwapped>},
     {"greater_equal(Operand self, Operand other)",
      Compare<Opcode::kLessEqual, Order::kSwapped>},
-    {"neg(Tensor self)", Numeric<Opcode::kNegate>},
-    {"negative(Tensor self)", Numeric<Opcode::kNegate>},
-    {"abs(Tensor self)", Absolute},
-    {"absolute(Tensor self)", Absolute},
-    {"sign(Tensor self)", Sign},
-    {"sgn(Tensor self)", Sgn},
-    {"floor(Tensor self)", Rounding<Opcode::kFloor>},
-    {"ceil(Tensor self)", Rounding<Opcode::kCeil>},
-    {"round(Tensor self)", Rounding<Opcode::kRound>},
+    {"neg(Tensor self)", Numeric<ops::Negate>},
+    {"negative(Tensor self)", Numeric<ops::Negate>},
+    {"abs(Tensor self)", OfNumbers<ops::Absolute>},
+    {"absolute(Tensor self)", OfNumbers<ops::Absolute>},
+    {"sign(Tensor self)", OfNumbers<ops::SignNanZero>},
+    {"sgn(Tensor self)", OfNumbers<ops::SignNanZero>},
+    {"floor(Tensor self)", Rounding<ops::Floor>},
+    {"ceil(Tensor self)", Rounding<ops::Ceil>},
+    {"round(Tensor self)", Rounding<ops::Round>},
     {"round(Tensor self, *, int decimals)", RoundTo},
-    {"trunc(Tensor self)", Rounding<Opcode::kTruncate>},
-    {"fix(Tensor self)", Rounding<Opcode::kTruncate>},
-    {"frac(Tensor self)", Frac},
-    {"sqrt(Tensor self)", FloatFunction<Opcode::kSqrt>},
-    {"rsqrt(Tensor self)", Rsqrt},
-    {"reciprocal(Tensor self)", Reciprocal},
-    {"square(Tensor self)", Square},
-    {"exp(Tensor self)", FloatFunction<Opcode::kExp>},
-    {"exp2(Tensor self)", Exp2},
-    {"expm1(Tensor self)", FloatFunction<Opcode::kExpm1>},
-    {"log(Tensor self)", FloatFunction<Opcode::kLog>},
-    {"log1p(Tensor self)", FloatFunction<Opcode::kLog1p>},
-    {"log2(Tensor self)", Log2},
-    {"log10(Tensor self)", Log10},
+    {"trunc(Tensor self)", Rounding<ops::Truncate>},
+    {"fix(Tensor self)", Rounding<ops::Truncate>},
+    {"frac(Tensor self)", Numeric<ops::Fraction>},
+    {"sqrt(Tensor self)", FloatFunction<ops::Sqrt>},
+    {"rsqrt(Tensor self)", FloatFunction<ops::Rsqrt>},
+    {"reciprocal(Tensor self)", FloatFunction<ops::Reciprocal>},
+    {"square(Tensor self)", Numeric<ops::Square>},
+    {"exp(Tensor self)", FloatFunction<ops::Exp>},
+    {"exp2(Tensor self)", FloatFunction<ops::Exp2>},
+    {"expm1(Tensor self)", FloatFunction<ops::Expm1>},
+    {"log(Tensor self)", FloatFunction<ops::Log>},
+    {"log1p(Tensor self)", FloatFunction<ops::Log1p>},
+    {"log2(Tensor self)", FloatFunction<ops::Log2>},
+    {"log10(Tensor self)", FloatFunction<ops::Log10>},
     {"logit(Tensor self, float? eps=None)", Logit},
-    {"sin(Tensor self)", FloatFunction<Opcode::kSin>},
-    {"cos(Tensor self)", FloatFunction<Opcode::kCos>},
-    {"tan(Tensor self)", FloatFunction<Opcode::kTan>},
-    {"asin(Tensor self)", FloatFunction<Opcode::kAsin>},
-    {"arcsin(Tensor self)", FloatFunction<Opcode::kAsin>},
-    {"acos(Tensor self)", FloatFunction<Opcode::kAcos>},
-    {"arccos(Tensor self)", FloatFunction<Opcode::kAcos>},
-    {"atan(Tensor self)", FloatFunction<Opcode::kAtan>},
-    {"arctan(Tensor self)", FloatFunction<Opcode::kAtan>},
-    {"sinh(Tensor self)", FloatFunction<Opcode::kSinh>},
-    {"cosh(Tensor self)", FloatFunction<Opcode::kCosh>},
-    {"tanh(Tensor self)", FloatFunction<Opcode::kTanh>},
-    {"asinh(Tensor self)", FloatFunction<Opcode::kAsinh>},
-    {"acosh(Tensor self)", FloatFunction<Opcode::kAcosh>},
-    {"atanh(Tensor self)", FloatFunction<Opcode::kAtanh>},
+    {"sin(Tensor self)", FloatFunction<ops::Sin>},
+    {"cos(Tensor self)", FloatFunction<ops::Cos>},
+    {"tan(Tensor self)", FloatFunction<ops::Tan>},
+    {"asin(Tensor self)", FloatFunction<ops::Asin>},
+    {"arcsin(Tensor self)", FloatFunction<ops::Asin>},
+    {"acos(Tensor self)", FloatFunction<ops::Acos>},
+    {"arccos(Tensor self)", FloatFunction<ops::Acos>},
+    {"atan(Tensor self)", FloatFunction<ops::Atan>},
+    {"arctan(Tensor self)", FloatFunction<ops::Atan>},
+    {"sinh(Tensor self)", FloatFunction<ops::Sinh>},
+    {"cosh(Tensor self)", FloatFunction<ops::Cosh>},
+    {"tanh(Tensor self)", FloatFunction<ops::Tanh>},
+    {"asinh(Tensor self)", FloatFunction<ops::Asinh>},
+    {"acosh(Tensor self)", FloatFunction<ops::Acosh>},
+    {"atanh(Tensor self)", FloatFunction<ops::Atanh>},
     {"sinc(Tensor self)", Sinc},
-    {"erf(Tensor self)", FloatFunction<Opcode::kErf>},
-    {"special_expm1(Tensor self)", FloatFunction<Opcode::kExpm1>},
-    {"deg2rad(Tensor self)", DegreesToRadians},
-    {"rad2deg(Tensor self)", RadiansToDegrees},
+    {"erf(Tensor self)", FloatFunction<ops::Erf>},
+    {"special_expm1(Tensor self)", FloatFunction<ops::Expm1>},
+    {"deg2rad(Tensor self)", FloatFunction<ops::Radians>},
+    {"rad2deg(Tensor self)", FloatFunction<ops::Degrees>},
     {"nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
      "float? neginf=None)",
      NanToNum},
@@ -491,7 +442,7 @@ constexpr OperatorRow kRows[] = {
     {"logical_and(Tensor self, Tensor other)", Logical<Opcode::kAnd>},
     {"logical_or(Tensor self, Tensor other)", Logical<Opcode::kOr>},
     {"logical_xor(Tensor self, Tensor other)", Logical<Opcode::kXor>},
-    {"bitwise_not(Tensor self)", Numeric<Opcode::kNot>},
+    {"bitwise_not(Tensor self)", Numeric<ops::Not>},
     {"bitwise_and(Operand self, Operand other)", Bitwise<Opcode::kAnd>},
     {"bitwise_or(Operand self, Operand other)", Bitwise<Opcode::kOr>},
     {"bitwise_xor(Operand self, Operand other)", Bitwise<Opcode::kXor>},

@@ -69,7 +69,7 @@ Value LogSigmoid(Call& c) {
 }
 Tensor PreluKernel(Call& c) {
   const Tensor x = c.tensor("self");
-  return ops::Select(ops::Less(x, 0), x * c.tensor("weight"), x);
+  return ops::LeakyRelu(x, c.tensor("weight"));
 }
 // Returns the softmax, and zeros for rows in which all scores are -infinity.
 Tensor SafeSoftmax(Call& c) {

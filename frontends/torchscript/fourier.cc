@@ -2,7 +2,6 @@
 #include "frontends/ops/fourier.h"
 
 #include <cmath>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,7 +70,7 @@ Tensor RealAngle(Call& c) {
   const Tensor x = AsFloat(c.tensor("self"));
   if (!c.ok()) return x;
   const Tensor angle = ops::Select(ops::Less(x, 0), x.Like(M_PI), x.Like(0));
-  return ops::Select(ops::Unary(Opcode::kIsNan, x), x, angle);
+  return ops::Select(ops::IsNan(x), x, angle);
 }
 
 Value Multiply(Call& c) {

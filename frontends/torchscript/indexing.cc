@@ -1,7 +1,6 @@
 // Imports operators that access elements by index: gathers, scatters, masks,
 // embeddings.
 #include <algorithm>
-#include <numeric>
 
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
@@ -380,7 +379,8 @@ Tensor OneHot(Call& c) {
   return ops::Cast(ops::Equal(ops::Unsqueeze(x, {x.rank()}), place),
                    DType::kI64);
 }
-Tensor IsNan(const Tensor& x) { return ops::NotEqual(x, x); }
+// Returns true for NaN. Integers are never NaN.
+Tensor IsUnordered(const Tensor& x) { return ops::NotEqual(x, x); }
 // Returns the number of boundaries that are below each element of x or, if
 // `right`, not above it; NaN is above all numbers.
 Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
@@ -390,9 +390,9 @@ Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
       ops::AlongAxis(ops::Cast(sorted, type), x.rank(), x.rank() + 1);
   const Tensor value = ops::Unsqueeze(ops::Cast(x, type), {x.rank()});
   const Tensor is_below =
-      right ? ops::Or(ops::LessEqual(bounds, value), IsNan(value))
+      right ? ops::Or(ops::LessEqual(bounds, value), IsUnordered(value))
             : ops::And(ops::Not(ops::LessEqual(value, bounds)),
-                       ops::Not(IsNan(bounds)));
+                       ops::Not(IsUnordered(bounds)));
   return ops::Reduce(ops::Cast(is_below, DType::kI64), "sum", {x.rank()},
                      false);
 }

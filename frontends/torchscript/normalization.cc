@@ -1,4 +1,6 @@
 // Imports normalizations. Those that treat channels take inputs [N, C, …].
+#include "frontends/ops/normalization.h"
+
 #include <numeric>
 
 #include "frontends/torchscript/operator_table.h"
@@ -17,14 +19,6 @@ Tensor Channels(const Tensor& vector, const Tensor& like, int rank) {
   return ops::AlongAxis(ops::Cast(vector, like.dtype()), 1, rank);
 }
 
-// Returns (x - mean) / sqrt(variance + epsilon), with the statistics of x over
-// the axes.
-Tensor Standardized(const Tensor& x, const std::vector<int64_t>& axes,
-                    double epsilon) {
-  const Tensor mean = ops::CorrectedMean(x, axes);
-  return (x - mean) / ops::Sqrt(ops::Variance(x, mean, axes) + epsilon);
-}
-
 Tensor RunBatchNorm(Call& c, const Tensor& given, bool of_input) {
   const Tensor weight = c.tensor("weight");
   const Tensor bias = c.tensor("bias");
@@ -36,7 +30,7 @@ Tensor RunBatchNorm(Call& c, const Tensor& given, bool of_input) {
   if (of_input) {
     std::vector<int64_t> axes = {0};
     for (int i = 2; i < rank; ++i) axes.push_back(i);
-    y = Standardized(x, axes, epsilon);
+    y = ops::Standardized(x, axes, epsilon);
   } else {
     const Tensor mean = Channels(c.tensor("running_mean"), x, rank);
     const Tensor variance = Channels(c.tensor("running_var"), x, rank);
@@ -65,7 +59,7 @@ Tensor InstanceNorm(Call& c) {
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
   std::vector<int64_t> axes;
   for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
-  const Tensor y = Affine(Standardized(wide, axes, c.number("eps")),
+  const Tensor y = Affine(ops::Standardized(wide, axes, c.number("eps")),
                           Channels(c.tensor("weight"), wide, x.rank()),
                           Channels(c.tensor("bias"), wide, x.rank()));
   return c.ok() ? ops::Cast(y, x.dtype()) : x;
@@ -84,7 +78,7 @@ Tensor LayerNorm(Call& c) {
   if (weight) weight = ops::Cast(weight, wide.dtype());
   if (bias) bias = ops::Cast(bias, wide.dtype());
   const Tensor y =
-      Affine(Standardized(wide, axes, c.number("eps")), weight, bias);
+      Affine(ops::Standardized(wide, axes, c.number("eps")), weight, bias);
   return c.ok() ? ops::Cast(y, x.dtype()) : x;
 }
 Value NativeLayerNorm(Call& c) {
@@ -108,20 +102,12 @@ Tensor GroupNorm(Call& c) {
     return x;
   }
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
-  const std::optional<Dim> each =
-      ops::DivideElementCounts({x.dim(1)}, {Dim(groups)});
-  if (!each) {
+  if (!ops::DivideElementCounts({x.dim(1)}, {Dim(groups)})) {
     c.FailInvalid("num_groups: expected a divisor of " + x.dim(1).ToString() +
                   " channels, found " + std::to_string(groups));
     return x;
   }
-  Shape apart = {x.dim(0), Dim(groups), *each};
-  apart.insert(apart.end(), x.shape().begin() + 2, x.shape().end());
-  std::vector<int64_t> axes(apart.size() - 2);
-  std::iota(axes.begin(), axes.end(), 2);
-  const Tensor y = ops::Reshape(
-      Standardized(ops::Reshape(wide, apart), axes, c.number("eps")),
-      x.shape());
+  const Tensor y = ops::GroupStandardized(wide, 1, groups, c.number("eps"));
   return ops::Cast(Affine(y, Channels(c.tensor("weight"), wide, x.rank()),
                           Channels(c.tensor("bias"), wide, x.rank())),
                    x.dtype());

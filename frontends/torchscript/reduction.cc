@@ -1,6 +1,7 @@
 // Imports reductions, sorting and running sums.
 #include <cmath>
 
+#include "frontends/ops/normalization.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
 
@@ -31,8 +32,7 @@ Tensor NanSum(Call& c) {
   const bool keep = c.flag("keepdim");
   if (!c.ok()) return x;
   const Tensor known =
-      x.is_float() ? ops::Select(ops::Unary(Opcode::kIsNan, x), x.Like(0), x)
-                   : x;
+      x.is_float() ? ops::Select(ops::IsNan(x), x.Like(0), x) : x;
   return ops::Reduce(ops::Cast(known, SumType(x.dtype())), "sum", axes, keep);
 }
 
@@ -418,7 +418,7 @@ Value MedianOf(Call& c, const Tensor& x, int axis, bool keep) {
   const Tensor most = ops::Reduce(x, "maximum", {axis}, keep);
   Tensor most_place = ArgExtreme(x, axis, "maximum");
   if (!keep) most_place = ops::Squeeze(most_place, {axis});
-  const Tensor is_nan = ops::Unary(Opcode::kIsNan, most);
+  const Tensor is_nan = ops::IsNan(most);
   return Both(c, ops::Select(is_nan, most, middle),
               ops::Select(is_nan, most_place, place));
 }

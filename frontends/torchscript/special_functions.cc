@@ -1,39 +1,35 @@
 // Imports special functions, functions of the sign bit, and window functions of
 // signal processing.
 #include <array>
-#include <cmath>
 #include <limits>
 #include <numbers>
 #include <span>
 
-#include "frontends/ops/special.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
 
 namespace ember::torchscript {
 namespace {
 
+template <Tensor (*kFunction)(Tensor)>
+Tensor FloatFunction(Call& c) {
+  const Tensor x = AsFloat(c.tensor("self"));
+  return c.ok() ? kFunction(x) : x;
+}
 // Imports a special function, which is computed in f64.
-template <Tensor (*function)(Tensor)>
+template <Tensor (*kFunction)(Tensor)>
 Tensor InDouble(Call& c) {
   const Tensor x = AsFloat(c.tensor("self"));
   if (!c.ok()) return x;
-  return ops::Cast(function(ops::Cast(x, DType::kF64)), x.dtype());
+  return ops::Cast(kFunction(ops::Cast(x, DType::kF64)), x.dtype());
 }
 Tensor NormalProbability(Tensor x) {
-  return ops::ErfComplement(x * -std::numbers::sqrt2 * 0.5) * 0.5;
+  return ops::Erfc(x * -std::numbers::sqrt2 * 0.5) * 0.5;
 }
 Tensor NormalQuantile(Tensor p) {
   return ops::ErfInverse(p * 2.0 - 1.0) * std::numbers::sqrt2;
 }
-Tensor ScaledErfComplement(Tensor x) {
-  return ops::Exp(x * x) * ops::ErfComplement(x);
-}
-// Returns 1 - erf(x). For a negative x it returns 2 minus the result for |x|.
-Tensor ErfComplement(Tensor x) {
-  const Tensor of_size = ops::ErfComplement(ops::Absolute(x));
-  return ops::Select(ops::Less(x, 0), 2.0 - of_size, of_size);
-}
+Tensor ScaledErfComplement(Tensor x) { return ops::Exp(x * x) * ops::Erfc(x); }
 Tensor Entropy(Call& c) {
   const Tensor x = AsFloat(c.tensor("self"));
   if (!c.ok()) return x;
@@ -175,15 +171,15 @@ Tensor BartlettWindow(Call& c) {
    function}
 
 constexpr OperatorRow kRows[] = {
-    {"lgamma(Tensor self)", InDouble<ops::LogGamma>},
-    {"special_gammaln(Tensor self)", InDouble<ops::LogGamma>},
-    {"digamma(Tensor self)", InDouble<ops::Digamma>},
-    {"special_digamma(Tensor self)", InDouble<ops::Digamma>},
-    {"special_psi(Tensor self)", InDouble<ops::Digamma>},
-    {"erfinv(Tensor self)", InDouble<ops::ErfInverse>},
-    {"special_erfinv(Tensor self)", InDouble<ops::ErfInverse>},
-    {"erfc(Tensor self)", InDouble<ErfComplement>},
-    {"special_erfc(Tensor self)", InDouble<ErfComplement>},
+    {"lgamma(Tensor self)", FloatFunction<ops::LogGamma>},
+    {"special_gammaln(Tensor self)", FloatFunction<ops::LogGamma>},
+    {"digamma(Tensor self)", FloatFunction<ops::Digamma>},
+    {"special_digamma(Tensor self)", FloatFunction<ops::Digamma>},
+    {"special_psi(Tensor self)", FloatFunction<ops::Digamma>},
+    {"erfinv(Tensor self)", FloatFunction<ops::ErfInverse>},
+    {"special_erfinv(Tensor self)", FloatFunction<ops::ErfInverse>},
+    {"erfc(Tensor self)", FloatFunction<ops::Erfc>},
+    {"special_erfc(Tensor self)", FloatFunction<ops::Erfc>},
     {"special_erfcx(Tensor self)", InDouble<ScaledErfComplement>},
     {"special_ndtr(Tensor self)", InDouble<NormalProbability>},
     {"special_ndtri(Tensor self)", InDouble<NormalQuantile>},

@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/ops/normalization.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
 
 namespace ember::torchscript {
 namespace {
-
-Tensor IsNan(const Tensor& x) { return ops::Unary(Opcode::kIsNan, x); }
 
 // Returns the largest (or smallest) element so far along an axis, and its
 // index, which is that of the last one of equal elements. All elements after a

@@ -112,7 +112,7 @@ Tensor DeterminantOf(Call& c, std::string_view name) {
   const Tensor y = Eliminate(c, x, *rows).determinant;
   // For a singular matrix the elimination divides by a pivot of 0, which gives
   // NaN. The determinant is then 0.
-  return c.ok() ? ops::Select(ops::Unary(Opcode::kIsNan, y), y.Like(0), y) : x;
+  return c.ok() ? ops::Select(ops::IsNan(y), y.Like(0), y) : x;
 }
 Tensor Determinant(Call& c) { return DeterminantOf(c, "self"); }
 Tensor LinalgDeterminant(Call& c) { return DeterminantOf(c, "A"); }
@@ -124,7 +124,7 @@ Value SignAndLog(Call& c, std::string_view name) {
   const Tensor y = DeterminantOf(c, name);
   if (!c.ok()) return {};
   return c.machine().NewTuple(
-      {c.machine().NewTensor(ops::Unary(Opcode::kSign, y)),
+      {c.machine().NewTensor(ops::Sign(y)),
        c.machine().NewTensor(ops::Log(ops::Absolute(y)))});
 }
 Value SignAndLogDeterminant(Call& c) { return SignAndLog(c, "self"); }

@@ -455,6 +455,9 @@ TEST(Layers, FunctionsWithoutALayer) {
   OneLayer relu6("TFOpLambda", R"({"function": "nn.relu6"})");
   relu6.Input(F32({2}, {-1, 9}));
   ExpectNumbers(relu6.Run(), {F32({2}, {0, 6})});
+  OneLayer sine("TFOpLambda", R"({"function": "math.sin"})");
+  sine.Input(F32({2}, {-1, 9}));
+  ExpectNumbers(sine.Run(), {F32({2}, {std::sin(-1), std::sin(9)})});
 }
 
 TEST(Layers, OfApplications) {

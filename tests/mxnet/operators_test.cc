@@ -41,6 +41,8 @@ TEST(Operators, OfOneOperand) {
           {"sinh", [](double x) { return std::sinh(x); }},
           {"cosh", [](double x) { return std::cosh(x); }},
           {"erf", [](double x) { return std::erf(x); }},
+          {"arctan", [](double x) { return std::atan(x); }},
+          {"gammaln", [](double x) { return std::lgamma(x); }},
           {"degrees", [](double x) { return x * 180 / M_PI; }},
           {"relu", [](double x) { return std::max(x, 0.0); }},
           {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
@@ -60,6 +62,15 @@ TEST(Operators, OfOneOperand) {
   ExpectNumbers(Op("log2").Input(F32({3}, positive)).Run(),
                 {F32({3}, {-1, 0, 3})});
   ExpectNumbers(Op("rsqrt").Input(F32({1}, {4})).Run(), {F32({1}, {0.5})});
+  ExpectNumbers(Op("arcsin").Input(F32({1}, {0.5})).Run(),
+                {F32({1}, {std::asin(0.5)})});
+  ExpectNumbers(Op("arccos").Input(F32({1}, {0.5})).Run(),
+                {F32({1}, {std::acos(0.5)})});
+  ExpectNumbers(Op("erfinv").Input(F32({1}, {0.5})).Run(),
+                {F32({1}, {0.4769362762044699})});
+  // Minus Euler's constant.
+  ExpectNumbers(Op("digamma").Input(F32({1}, {1})).Run(),
+                {F32({1}, {-0.5772156649015329})});
 }
 
 TEST(Operators, OfTwoOperands) {

@@ -1,13 +1,12 @@
 // com.microsoft: activations with fused additions, and dropout in inference
 // form.
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "frontends/onnx/contrib/contrib.h"
 #include "frontends/onnx/contrib/families.h"
-#include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/functions.h"
 
 namespace ember::onnx {
 namespace {
@@ -36,8 +35,8 @@ void ImportFastGelu(NodeContext& c) {
 
 void ImportQuickGelu(NodeContext& c) {
   const double alpha = c.Float("alpha", 1.702);
-  c.SetOutput(0, InWideType(c.Input(0),
-                            [&](Tensor x) { return x * Sigmoid(x * alpha); }));
+  c.SetOutput(
+      0, InWideType(c.Input(0), [&](Tensor x) { return Swish(x, alpha); }));
 }
 
 void ImportGemmFastGelu(NodeContext& c) {

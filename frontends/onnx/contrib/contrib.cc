@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "frontends/ops/compositions.h"
+#include "frontends/ops/functions.h"
 
 namespace ember::onnx {
 
@@ -42,30 +42,26 @@ Tensor FusedActivation(NodeContext& c, Tensor y, const std::string& activation,
   if (activation == "Sigmoid") return Sigmoid(y);
   if (activation == "Tanh") return Tanh(y);
   if (activation == "Softplus") return Softplus(y);
-  if (activation == "Softsign") return y / (Absolute(y) + 1.0);
+  if (activation == "Softsign") return Softsign(y);
   if (activation == "Gelu") return Gelu(y);
-  if (activation == "LeakyRelu")
-    return Select(Less(y, 0), y * parameter(0, 0.01), y);
-  if (activation == "Elu")
-    return Select(Less(y, 0), Expm1(y) * parameter(0, 1), y);
+  if (activation == "LeakyRelu") return LeakyRelu(y, parameter(0, 0.01));
+  if (activation == "Elu") return Elu(y, parameter(0, 1));
   if (activation == "ThresholdedRelu")
-    return Select(Less(parameter(0, 1), y), y, y.Like(0));
+    return ThresholdedRelu(y, parameter(0, 1));
   if (activation == "ScaledTanh")
-    return Tanh(y * parameter(1, 1)) * parameter(0, 1);
+    return ScaledTanh(y, parameter(0, 1), parameter(1, 1));
   if (activation == "ParametricSoftplus")
-    return Softplus(y * parameter(1, 1)) * parameter(0, 1);
+    return ParametricSoftplus(y, parameter(0, 1), parameter(1, 1));
   if (activation == "Selu") {
-    return Select(LessEqual(y, 0), Expm1(y) * parameter(0, 1.67326319), y) *
-           parameter(1, 1.05070102);
+    return ScaledElu(y, parameter(0, static_cast<float>(ops::kSeluAlpha)),
+                     parameter(1, static_cast<float>(ops::kSeluScale)));
   }
-  if (activation == "Affine") return y * parameter(0, 1) + parameter(1, 0);
-  if (activation == "Clip")
-    return Minimum(Maximum(y, parameter(0, 0)), parameter(1, 6));
-  if (activation == "HardSwish")
-    return y * Maximum(Minimum(y * (1.0 / 6) + 0.5, 1), 0);
-  if (activation == "HardSigmoid") {
-    return Maximum(Minimum(y * parameter(0, 0.2) + parameter(1, 0.5), 1), 0);
-  }
+  if (activation == "Affine")
+    return Linear(y, parameter(0, 1), parameter(1, 0));
+  if (activation == "Clip") return Clip(y, parameter(0, 0), parameter(1, 6));
+  if (activation == "HardSwish") return HardSwish(y);
+  if (activation == "HardSigmoid")
+    return HardSigmoid(y, parameter(0, 0.2), parameter(1, 0.5));
   c.FailUnsupported("activation '" + activation + "' is not supported");
   return y;
 }

@@ -119,11 +119,11 @@ Tensor Activated(const Mixture& m, Tensor h, Tensor third) {
       gate = Minimum(gate, m.limit);
       value = Maximum(Minimum(value, m.limit), -m.limit);
     }
-    return gate * Sigmoid(gate * m.alpha) * (value + m.beta);
+    return Swish(gate, m.alpha) * (value + m.beta);
   }
   if (m.activation == "relu") h = Relu(h);
   if (m.activation == "gelu") h = TanhGelu(h);
-  if (m.activation == "silu") h = h * Sigmoid(h);
+  if (m.activation == "silu") h = Silu(h);
   return third ? h * third : h;
 }
 

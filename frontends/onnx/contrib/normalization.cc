@@ -1,7 +1,8 @@
 // com.microsoft: normalization of sums (skip connections, embeddings), and the
 // names that ONNX Runtime gives to RMS normalization.
+#include "frontends/ops/normalization.h"
+
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,7 +10,6 @@
 #include "frontends/onnx/contrib/contrib.h"
 #include "frontends/onnx/contrib/families.h"
 #include "frontends/onnx/operators/quantization.h"
-#include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
 namespace {
@@ -34,7 +34,7 @@ Normalized NormalizeRows(Tensor x, double epsilon, bool centered) {
   const int axis = x.rank() - 1;
   Normalized result;
   if (centered) {
-    result.mean = CorrectedMean(x, {axis});
+    result.mean = ops::CorrectedMean(x, {axis});
     x = x - result.mean;
   }
   result.inverse_deviation = 1.0 / Sqrt(Mean(x * x, {axis}, true) + epsilon);
@@ -116,17 +116,8 @@ void ImportQuantizedEmbedLayerNormalization(NodeContext& c) {
 // Normalizes over each group of channels; x has its channels last.
 Tensor NormalizeGroups(NodeContext& c, Tensor x) {
   const int64_t groups = PositiveAttribute(c, "groups");
-  Shape grouped(x.shape().begin(), x.shape().end() - 1);
-  grouped.push_back(Dim(groups));
-  grouped.push_back(FloorDivide(x.dim(-1), Dim(groups)));
-  Tensor split = Reshape(x, grouped);
-  std::vector<int64_t> axes(split.rank() - 3);
-  std::iota(axes.begin(), axes.end(), 1);
-  axes.push_back(split.rank() - 1);
-  Tensor mean = Mean(split, axes, true);
-  Tensor deviation =
-      Sqrt(Variance(split, mean, axes) + c.Float("epsilon", 1e-5));
-  return Reshape((split - mean) / deviation, x.shape());
+  return ops::GroupStandardized(
+      x, x.rank() - 1, groups, c.Float("epsilon", 1e-5), ops::MeanKind::kPlain);
 }
 
 // Returns the permutation that moves the channels to the end if `last`, else
@@ -170,7 +161,7 @@ void ImportGroupNorm(NodeContext& c) {
       ScaleAndShift(NormalizeGroups(c, x), c.Input(1), c.Input(2), kStatistics);
   const int64_t activation = c.Integer("activation", 0);
   if (activation == 1) {
-    y = y * Sigmoid(y);
+    y = Silu(y);
   } else if (activation != 0) {
     return c.FailInvalid("attribute 'activation': expected 0 or 1, found " +
                          std::to_string(activation));

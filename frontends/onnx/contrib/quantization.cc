@@ -51,7 +51,7 @@ void ImportQLinearMul(NodeContext& c) {
 
 void ImportQLinearLeakyRelu(NodeContext& c) {
   Tensor x = Operand(c, 0);
-  SetQuantized(c, Select(Less(x, 0), x * c.Float("alpha", 0.01), x), 3);
+  SetQuantized(c, LeakyRelu(x, c.Float("alpha", 0.01)), 3);
 }
 
 void ImportQLinearSigmoid(NodeContext& c) {

@@ -89,8 +89,7 @@ void ImportImputer(NodeContext& c) {
     return c.FailInvalid("attribute 'imputed_value_floats' is missing");
   if (!CheckPerFeature(c, "imputed_value_floats", values->size(), x)) return;
   const double replaced = c.Float("replaced_value_float", 0);
-  Tensor missing =
-      replaced != replaced ? Unary(Opcode::kIsNan, x) : Equal(x, replaced);
+  Tensor missing = replaced != replaced ? IsNan(x) : Equal(x, replaced);
   c.SetOutput(0, Select(missing, NumberVector(c, *values, x.dtype()), x));
 }
 

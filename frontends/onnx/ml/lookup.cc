@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -217,8 +216,8 @@ Tensor Lookup(NodeContext& c, Tensor x, const Column& keys,
   }
   const auto nan = FindNan(typed.floats);
   if (nan) {
-    result = Select(Unary(Opcode::kIsNan, element),
-                    Reshape(values.Vector(c, {*nan}), {}), result);
+    result =
+        Select(IsNan(element), Reshape(values.Vector(c, {*nan}), {}), result);
   }
   return result.Marked(values.strings ? TensorProto::STRING : 0);
 }

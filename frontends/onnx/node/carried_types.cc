@@ -102,7 +102,7 @@ Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   if (format.unsigned_zero) signs = And(signs, Less(0, code));
   Tensor has_sign_bit = LessEqual(sign_bit, code);
   code = Select(And(signs, Not(has_sign_bit)), code + sign_bit, code);
-  Tensor is_nan = Unary(Opcode::kIsNan, wide);
+  Tensor is_nan = IsNan(wide);
   return Cast(Select(is_nan, code.Like(format.nan), code), format.storage);
 }
 

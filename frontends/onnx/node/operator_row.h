@@ -24,18 +24,20 @@ inline constexpr int kVariadic = -1;
 // (carried_types.h).
 enum class CarriedTypes : uint8_t {
   kRefused,
-  kMoved,    // its results have the type of the operands that are moved
-  kHandled,  // its importer handles Tensor::carried_type
-  kNumbers,  // like kHandled, but without strings
-  kStrings,  // like kHandled, but strings only
+  // The operator moves elements: its results have the carried type of the
+  // operands that are moved.
+  kMoved,
+  kHandled,  // The operator's import function handles Tensor::carried_type.
+  kNumbers,  // Like kHandled, but strings are refused.
+  kStrings,  // Like kHandled, but only strings are accepted.
 };
 
 // The rule of an operator for carried types. For kMoved it also has the
 // operands whose elements go into the results. The other operands are indices,
 // sizes or conditions, which have a dtype of their own.
 struct CarriedOperands {
-  // Implicit, as most rows give only a rule.
-  // NOLINTNEXTLINE(google-explicit-constructor)
+  // The constructor is implicit, because most rows of the table give only a
+  // rule. NOLINTNEXTLINE(google-explicit-constructor)
   constexpr CarriedOperands(CarriedTypes rule = CarriedTypes::kRefused)
       : rule(rule) {}
 
@@ -45,7 +47,9 @@ struct CarriedOperands {
   }
 
   CarriedTypes rule;
-  uint32_t moved = 0;  // bit i: operand i; bit 31: operand 31 and all after it
+  // Bit i is set if the elements of operand i go into the results. Bit 31 is
+  // for operand 31 and all operands after it.
+  uint32_t moved = 0;
 };
 
 constexpr CarriedOperands Moves(std::initializer_list<int> operands) {
@@ -67,16 +71,22 @@ enum class Sequences : uint8_t { kRefused, kTaken, kMaps };
 struct OperatorRow {
   std::string_view name;
   int since;           // first opset
-  int minimum_inputs;  // these must be present
+  int minimum_inputs;  // The first so many inputs must be present.
   int maximum_inputs;  // kVariadic: any number
   void (*import)(NodeContext& context);
   std::string_view domain = "";
   CarriedOperands carried;
-  // The opset whose rules the operator follows, if it is an operator of the
-  // default domain under the name of another domain.
+  // For an operator of the default domain that also exists in another domain:
+  // the opset of the default domain whose rules it follows. Else 0.
   int as_opset = 0;
   Sequences sequences = Sequences::kRefused;
 };
+
+// Imports a function of each element, such as those of ops/functions.h.
+template <Tensor (*kFunction)(Tensor)>
+void ImportScalar(NodeContext& c) {
+  c.SetOutput(0, kFunction(c.Input(0)));
+}
 
 }  // namespace ember::onnx
 

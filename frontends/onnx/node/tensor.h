@@ -5,6 +5,7 @@
 
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/functions.h"
 #include "frontends/ops/tensor.h"
 
 namespace ember::onnx {
@@ -69,20 +70,20 @@ using ops::Unsqueeze;
 using ops::ValuesOf;
 
 // ops/compositions.h
-using ops::CorrectedMean;
 using ops::DimScalar;
-using ops::Gelu;
 using ops::InclusiveScan;
 using ops::LogSoftmax;
 using ops::NormalizeIndices;
-using ops::Relu;
 using ops::RepeatEach;
 using ops::Reverse;
+using ops::WithDim;
+
+// ops/functions.h
+using ops::Gelu;
+using ops::Relu;
 using ops::Sigmoid;
 using ops::Softplus;
 using ops::TanhGelu;
-using ops::Variance;
-using ops::WithDim;
 
 // ops/dims.h
 using ops::AsConstants;

@@ -4,17 +4,13 @@
 
 #include "frontends/onnx/operators/families.h"
 #include "frontends/ops/compositions.h"
+#include "frontends/ops/functions.h"
 
 namespace ember::onnx {
 namespace {
 
-void ImportRelu(NodeContext& c) { c.SetOutput(0, Relu(c.Input(0))); }
-
-void ImportSigmoid(NodeContext& c) { c.SetOutput(0, Sigmoid(c.Input(0))); }
-
 void ImportLeakyRelu(NodeContext& c) {
-  Tensor x = c.Input(0);
-  c.SetOutput(0, Select(Less(x, 0), x * c.Float("alpha", 0.01), x));
+  c.SetOutput(0, LeakyRelu(c.Input(0), c.Float("alpha", 0.01)));
 }
 
 void ImportPRelu(NodeContext& c) {
@@ -26,28 +22,25 @@ void ImportPRelu(NodeContext& c) {
       (c.opset() < 7 || slope.dim(0) != x.dim(-1))) {
     slope = AlongAxis(slope, 1, x.rank());
   }
-  c.SetOutput(0, Select(Less(x, 0), x * slope, x));
+  c.SetOutput(0, LeakyRelu(x, slope));
 }
 
 void ImportElu(NodeContext& c) {
-  Tensor x = c.Input(0);
-  c.SetOutput(0, Select(Less(x, 0), Expm1(x) * c.Float("alpha", 1.0), x));
+  c.SetOutput(0, Elu(c.Input(0), c.Float("alpha", 1.0)));
 }
 
 void ImportCelu(NodeContext& c) {
-  Tensor x = c.Input(0);
-  const double alpha = c.Float("alpha", 1.0);
-  c.SetOutput(0, Maximum(x, 0) + Minimum(Expm1(x / alpha) * alpha, 0));
+  c.SetOutput(0, Celu(c.Input(0), c.Float("alpha", 1.0)));
 }
 
 void ImportSelu(NodeContext& c) {
-  Tensor x = c.Input(0);
-  // Before opset 6 the default values of alpha and gamma are rounded numbers.
+  // The defaults of opset 1 are rounded ones. Later ones are rounded to f32.
+  const bool is_old = c.opset() < 6;
   const double alpha =
-      c.Float("alpha", c.opset() < 6 ? 1.6732 : 1.67326319217681884765625);
+      c.Float("alpha", is_old ? 1.6732 : static_cast<float>(ops::kSeluAlpha));
   const double gamma =
-      c.Float("gamma", c.opset() < 6 ? 1.0507 : 1.05070102214813232421875);
-  c.SetOutput(0, Select(LessEqual(x, 0), Expm1(x) * alpha, x) * gamma);
+      c.Float("gamma", is_old ? 1.0507 : static_cast<float>(ops::kSeluScale));
+  c.SetOutput(0, ScaledElu(c.Input(0), alpha, gamma));
 }
 
 void ImportGelu(NodeContext& c) {
@@ -60,49 +53,25 @@ void ImportGelu(NodeContext& c) {
 }
 
 void ImportHardSigmoid(NodeContext& c) {
-  Tensor scaled = c.Input(0) * c.Float("alpha", 0.2) + c.Float("beta", 0.5);
-  c.SetOutput(0, Maximum(Minimum(scaled, 1), 0));
-}
-
-void ImportHardSwish(NodeContext& c) {
-  Tensor x = c.Input(0);
-  c.SetOutput(0, x * Maximum(Minimum(x * (1.0 / 6) + 0.5, 1), 0));
-}
-
-void ImportMish(NodeContext& c) {
-  Tensor x = c.Input(0);
-  c.SetOutput(0, x * Tanh(Softplus(x)));
-}
-
-void ImportSoftplus(NodeContext& c) { c.SetOutput(0, Softplus(c.Input(0))); }
-
-void ImportSoftsign(NodeContext& c) {
-  Tensor x = c.Input(0);
-  c.SetOutput(0, x / (Absolute(x) + 1.0));
+  c.SetOutput(
+      0, HardSigmoid(c.Input(0), c.Float("alpha", 0.2), c.Float("beta", 0.5)));
 }
 
 void ImportSwish(NodeContext& c) {
-  Tensor x = c.Input(0);
-  c.SetOutput(0, x * Sigmoid(x * c.Float("alpha", 1.0)));
+  c.SetOutput(0, Swish(c.Input(0), c.Float("alpha", 1.0)));
 }
 
 void ImportSwiGlu(NodeContext& c) {
-  Tensor gate = c.Input(0);
-  c.SetOutput(0, gate * Sigmoid(gate * c.Float("alpha", 1.0)) * c.Input(1));
+  c.SetOutput(0, Swish(c.Input(0), c.Float("alpha", 1.0)) * c.Input(1));
 }
 
 void ImportShrink(NodeContext& c) {
-  Tensor x = c.Input(0);
-  const double lambda = c.Float("lambd", 0.5);
-  const double bias = c.Float("bias", 0.0);
-  Tensor zero = x.Like(0);
-  Tensor below = Select(Less(x, -lambda), x + bias, zero);
-  c.SetOutput(0, Select(Less(lambda, x), x - bias, below));
+  c.SetOutput(0,
+              Shrink(c.Input(0), c.Float("lambd", 0.5), c.Float("bias", 0.0)));
 }
 
 void ImportThresholdedRelu(NodeContext& c) {
-  Tensor x = c.Input(0);
-  c.SetOutput(0, Select(Less(c.Float("alpha", 1.0), x), x, x.Like(0)));
+  c.SetOutput(0, ThresholdedRelu(c.Input(0), c.Float("alpha", 1.0)));
 }
 
 // Before opset 13 the softmax family worked on a matrix: the dims from `axis`
@@ -147,19 +116,19 @@ constexpr OperatorRow kRows[] = {
     {"Gelu", 20, 1, 1, ImportGelu},
     {"Gelu", 1, 1, 1, ImportGelu, "com.microsoft"},
     {"HardSigmoid", 1, 1, 1, ImportHardSigmoid},
-    {"HardSwish", 14, 1, 1, ImportHardSwish},
+    {"HardSwish", 14, 1, 1, ImportScalar<ops::HardSwish>},
     {"Hardmax", 1, 1, 1, ImportHardmax},
     {"LeakyRelu", 1, 1, 1, ImportLeakyRelu},
     {"LogSoftmax", 1, 1, 1, ImportLogSoftmax},
-    {"Mish", 18, 1, 1, ImportMish},
+    {"Mish", 18, 1, 1, ImportScalar<ops::Mish>},
     {"PRelu", 1, 2, 2, ImportPRelu},
-    {"Relu", 1, 1, 1, ImportRelu},
+    {"Relu", 1, 1, 1, ImportScalar<ops::Relu>},
     {"Selu", 1, 1, 1, ImportSelu},
     {"Shrink", 9, 1, 1, ImportShrink},
-    {"Sigmoid", 1, 1, 1, ImportSigmoid},
+    {"Sigmoid", 1, 1, 1, ImportScalar<ops::Sigmoid>},
     {"Softmax", 1, 1, 1, ImportSoftmax},
-    {"Softplus", 1, 1, 1, ImportSoftplus},
-    {"Softsign", 1, 1, 1, ImportSoftsign},
+    {"Softplus", 1, 1, 1, ImportScalar<ops::Softplus>},
+    {"Softsign", 1, 1, 1, ImportScalar<ops::Softsign>},
     {"SwiGLU", 28, 2, 2, ImportSwiGlu},
     {"Swish", 24, 1, 1, ImportSwish},
     {"ThresholdedRelu", 1, 1, 1, ImportThresholdedRelu},

@@ -254,7 +254,7 @@ void ImportCausalConvWithState(NodeContext& c) {
   Tensor y = Convolve(padded, w, c.Input(2), *window, w.dim(0).constant());
   const std::string activation = c.String("activation", "none");
   if (activation == "silu" || activation == "swish") {
-    y = y * Sigmoid(y);
+    y = Silu(y);
   } else if (activation != "none") {
     return c.FailInvalid(
         "attribute 'activation': expected none, silu or swish, found '" +

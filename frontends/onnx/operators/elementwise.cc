@@ -14,11 +14,6 @@
 namespace ember::onnx {
 namespace {
 
-template <Opcode opcode>
-void ImportUnary(NodeContext& c) {
-  c.SetOutput(0, Unary(opcode, c.Input(0)));
-}
-
 // Returns both operands in shapes that broadcast. Before opset 7, the dims of
 // the second operand correspond to those of the first from the attribute `axis`
 // on.
@@ -83,8 +78,8 @@ Tensor SmallPower(NodeContext& c, Tensor base, Tensor exponent) {
   if (!value || value->size() != 1) return Tensor();
   const double power = value->front();
   if (power == 1) return base;
-  if (power == 2) return base * base;
-  if (power == 3) return base * base * base;
+  if (power == 2) return Square(base);
+  if (power == 3) return Cube(base);
   return Tensor();
 }
 
@@ -112,17 +107,13 @@ void ImportClip(NodeContext& c) {
   c.SetOutput(0, x);
 }
 
-void ImportReciprocal(NodeContext& c) { c.SetOutput(0, 1.0 / c.Input(0)); }
-
 // Returns operand 0 as numbers, decoded if it has a carried type.
 Tensor Numbers(NodeContext& c) {
   Tensor x = c.Input(0);
   return x.carried_type() != 0 ? DecodeCarried(x, DType::kF32) : x;
 }
 
-void ImportIsNan(NodeContext& c) {
-  c.SetOutput(0, Unary(Opcode::kIsNan, Numbers(c)));
-}
+void ImportIsNan(NodeContext& c) { c.SetOutput(0, IsNan(Numbers(c))); }
 
 void ImportIsInf(NodeContext& c) {
   Tensor x = Numbers(c);
@@ -292,58 +283,58 @@ void ImportBitCast(NodeContext& c) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"Abs", 1, 1, 1, ImportUnary<Opcode::kAbsolute>},
-    {"Acos", 7, 1, 1, ImportUnary<Opcode::kAcos>},
-    {"Acosh", 9, 1, 1, ImportUnary<Opcode::kAcosh>},
+    {"Abs", 1, 1, 1, ImportScalar<ops::Absolute>},
+    {"Acos", 7, 1, 1, ImportScalar<ops::Acos>},
+    {"Acosh", 9, 1, 1, ImportScalar<ops::Acosh>},
     {"Add", 1, 2, 2, ImportBinary<Opcode::kAdd>},
     {"And", 1, 2, 2, ImportBinary<Opcode::kAnd>},
-    {"Asin", 7, 1, 1, ImportUnary<Opcode::kAsin>},
-    {"Asinh", 9, 1, 1, ImportUnary<Opcode::kAsinh>},
-    {"Atan", 7, 1, 1, ImportUnary<Opcode::kAtan>},
-    {"Atanh", 9, 1, 1, ImportUnary<Opcode::kAtanh>},
+    {"Asin", 7, 1, 1, ImportScalar<ops::Asin>},
+    {"Asinh", 9, 1, 1, ImportScalar<ops::Asinh>},
+    {"Atan", 7, 1, 1, ImportScalar<ops::Atan>},
+    {"Atanh", 9, 1, 1, ImportScalar<ops::Atanh>},
     {"BitCast", 26, 1, 1, ImportBitCast, "", CarriedTypes::kNumbers},
     {"BitShift", 11, 2, 2, ImportBitShift},
     {"BitwiseAnd", 18, 2, 2, ImportBinary<Opcode::kAnd>},
-    {"BitwiseNot", 18, 1, 1, ImportUnary<Opcode::kNot>},
+    {"BitwiseNot", 18, 1, 1, ImportScalar<ops::Not>},
     {"BitwiseOr", 18, 2, 2, ImportBinary<Opcode::kOr>},
     {"BitwiseXor", 18, 2, 2, ImportBinary<Opcode::kXor>},
     {"Cast", 1, 1, 1, ImportCast, "", CarriedTypes::kHandled},
     {"CastLike", 15, 2, 2, ImportCastLike, "", CarriedTypes::kHandled},
-    {"Ceil", 1, 1, 1, ImportUnary<Opcode::kCeil>},
+    {"Ceil", 1, 1, 1, ImportScalar<ops::Ceil>},
     {"Clip", 1, 1, 3, ImportClip},
-    {"Cos", 7, 1, 1, ImportUnary<Opcode::kCos>},
-    {"Cosh", 9, 1, 1, ImportUnary<Opcode::kCosh>},
+    {"Cos", 7, 1, 1, ImportScalar<ops::Cos>},
+    {"Cosh", 9, 1, 1, ImportScalar<ops::Cosh>},
     {"Div", 1, 2, 2, ImportBinary<Opcode::kDivide>},
     {"Equal", 1, 2, 2, ImportEqual, "", CarriedTypes::kHandled},
-    {"Erf", 9, 1, 1, ImportUnary<Opcode::kErf>},
-    {"Exp", 1, 1, 1, ImportUnary<Opcode::kExp>},
-    {"Floor", 1, 1, 1, ImportUnary<Opcode::kFloor>},
+    {"Erf", 9, 1, 1, ImportScalar<ops::Erf>},
+    {"Exp", 1, 1, 1, ImportScalar<ops::Exp>},
+    {"Floor", 1, 1, 1, ImportScalar<ops::Floor>},
     {"Greater", 1, 2, 2, ImportSwapped<Opcode::kLess>},
     {"GreaterOrEqual", 12, 2, 2, ImportSwapped<Opcode::kLessEqual>},
     {"IsInf", 10, 1, 1, ImportIsInf, "", CarriedTypes::kNumbers},
     {"IsNaN", 9, 1, 1, ImportIsNan, "", CarriedTypes::kNumbers},
     {"Less", 1, 2, 2, ImportBinary<Opcode::kLess>},
     {"LessOrEqual", 12, 2, 2, ImportBinary<Opcode::kLessEqual>},
-    {"Log", 1, 1, 1, ImportUnary<Opcode::kLog>},
+    {"Log", 1, 1, 1, ImportScalar<ops::Log>},
     {"Max", 1, 1, kVariadic, ImportVariadic<Opcode::kMaximum>},
     {"Mean", 1, 1, kVariadic, ImportMean},
     {"Min", 1, 1, kVariadic, ImportVariadic<Opcode::kMinimum>},
     {"Mod", 10, 2, 2, ImportMod},
     {"Mul", 1, 2, 2, ImportBinary<Opcode::kMultiply>},
-    {"Neg", 1, 1, 1, ImportUnary<Opcode::kNegate>},
-    {"Not", 1, 1, 1, ImportUnary<Opcode::kNot>},
+    {"Neg", 1, 1, 1, ImportScalar<ops::Negate>},
+    {"Not", 1, 1, 1, ImportScalar<ops::Not>},
     {"Or", 1, 2, 2, ImportBinary<Opcode::kOr>},
     {"Pow", 1, 2, 2, ImportPow},
-    {"Reciprocal", 1, 1, 1, ImportReciprocal},
-    {"Round", 11, 1, 1, ImportUnary<Opcode::kRound>},
-    {"Sign", 9, 1, 1, ImportUnary<Opcode::kSign>},
-    {"Sin", 7, 1, 1, ImportUnary<Opcode::kSin>},
-    {"Sinh", 9, 1, 1, ImportUnary<Opcode::kSinh>},
-    {"Sqrt", 1, 1, 1, ImportUnary<Opcode::kSqrt>},
+    {"Reciprocal", 1, 1, 1, ImportScalar<ops::Reciprocal>},
+    {"Round", 11, 1, 1, ImportScalar<ops::Round>},
+    {"Sign", 9, 1, 1, ImportScalar<ops::Sign>},
+    {"Sin", 7, 1, 1, ImportScalar<ops::Sin>},
+    {"Sinh", 9, 1, 1, ImportScalar<ops::Sinh>},
+    {"Sqrt", 1, 1, 1, ImportScalar<ops::Sqrt>},
     {"Sub", 1, 2, 2, ImportBinary<Opcode::kSubtract>},
     {"Sum", 1, 1, kVariadic, ImportVariadic<Opcode::kAdd>},
-    {"Tan", 7, 1, 1, ImportUnary<Opcode::kTan>},
-    {"Tanh", 1, 1, 1, ImportUnary<Opcode::kTanh>},
+    {"Tan", 7, 1, 1, ImportScalar<ops::Tan>},
+    {"Tanh", 1, 1, 1, ImportScalar<ops::Tanh>},
     {"Where", 9, 3, 3, ImportWhere, "", Moves({1, 2})},
     {"Xor", 1, 2, 2, ImportBinary<Opcode::kXor>},
 };

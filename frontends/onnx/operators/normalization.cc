@@ -1,5 +1,7 @@
 // Imports normalizations, which are in inference form unless the node asks for
 // training. Statistics of narrow floats are computed in f32.
+#include "frontends/ops/normalization.h"
+
 #include <numeric>
 #include <optional>
 #include <string>
@@ -89,7 +91,7 @@ void ImportBatchNormalization(NodeContext& c) {
   Tensor wide = Cast(x, type);
   Tensor batch_mean = Mean(wide, axes, true);
   Tensor batch_variance =
-      Reshape(Variance(wide, batch_mean, axes), variance.shape());
+      Reshape(ops::Variance(wide, batch_mean, axes), variance.shape());
   batch_mean = Reshape(batch_mean, mean.shape());
   const double momentum = c.Float("momentum", 0.9);
   auto running = [&](Tensor old, Tensor batch) {
@@ -105,13 +107,6 @@ void ImportBatchNormalization(NodeContext& c) {
   c.SetOutput(4, Cast(batch_variance, variance.dtype()));
 }
 
-// Returns (x - mean) / sqrt(variance + epsilon), with the statistics over the
-// axes.
-Tensor Standardize(Tensor x, const std::vector<int64_t>& axes, double epsilon) {
-  Tensor mean = Mean(x, axes, true);
-  return (x - mean) / Sqrt(Variance(x, mean, axes) + epsilon);
-}
-
 void ImportInstanceNormalization(NodeContext& c) {
   if (!c.CheckRank(0, 3) || !CheckVector(c, 1) || !CheckVector(c, 2)) return;
   Tensor x = c.Input(0);
@@ -119,8 +114,9 @@ void ImportInstanceNormalization(NodeContext& c) {
   Tensor offset = c.Input(2);
   AgreeOnChannels(x, {&factor, &offset});
   const DType type = ComputeType(x.dtype());
-  Tensor normal = Standardize(Cast(x, type), AxesFrom(2, x.rank()),
-                              c.Float("epsilon", 1e-5));
+  Tensor normal =
+      ops::Standardized(Cast(x, type), AxesFrom(2, x.rank()),
+                        c.Float("epsilon", 1e-5), ops::MeanKind::kPlain);
   Tensor y = normal * PerChannel(factor, x.rank(), type) +
              PerChannel(offset, x.rank(), type);
   c.SetOutput(0, Cast(y, x.dtype()));
@@ -139,7 +135,7 @@ void ImportLayerNormalization(NodeContext& c) {
   const int axis = c.Axis(c.Integer("axis", -1), x.rank());
   const std::vector<int64_t> axes = AxesFrom(axis, x.rank());
   Tensor wide = Cast(x, type);
-  Tensor mean = CorrectedMean(wide, axes);
+  Tensor mean = ops::CorrectedMean(wide, axes);
   Tensor centered = wide - mean;
   Tensor deviation =
       Sqrt(Mean(centered * centered, axes, true) + c.Float("epsilon", 1e-5));
@@ -172,12 +168,10 @@ void ImportGroupNormalization(NodeContext& c) {
   if (groups < 1)
     return c.FailInvalid("attribute 'num_groups': expected at least 1");
   const DType type = StashType(c, x.dtype());
-  Shape grouped{x.dim(0), Dim(groups), FloorDivide(x.dim(1), Dim(groups))};
-  grouped.insert(grouped.end(), x.shape().begin() + 2, x.shape().end());
-  Tensor split = Reshape(Cast(x, type), grouped);
-  Tensor normal = Reshape(
-      Standardize(split, AxesFrom(2, split.rank()), c.Float("epsilon", 1e-5)),
-      x.shape());
+  const Dim members = FloorDivide(x.dim(1), Dim(groups));
+  Tensor normal =
+      ops::GroupStandardized(Cast(x, type), 1, groups, c.Float("epsilon", 1e-5),
+                             ops::MeanKind::kPlain);
   // In opset 18 scale and bias are per group; from opset 21 on they are per
   // channel.
   auto parameter = [&](Tensor vector) {
@@ -188,7 +182,7 @@ void ImportGroupNormalization(NodeContext& c) {
     if (per_group) {
       vector = WithDim(vector, 0, Dim(groups));
       Tensor repeated =
-          Broadcast(Unsqueeze(vector, {1}), {Dim(groups), grouped[2]});
+          Broadcast(Unsqueeze(vector, {1}), {Dim(groups), members});
       vector = Reshape(repeated, {x.dim(1)});
     }
     vector = WithDim(vector, 0, x.dim(1));
@@ -237,8 +231,9 @@ void ImportMeanVarianceNormalization(NodeContext& c) {
   Tensor mean = Mean(wide, axes, true);
   if (c.Integer("normalize_variance", 1) == 0)
     return c.SetOutput(0, Cast(wide - mean, x.dtype()));
-  c.SetOutput(0, Cast((wide - mean) / (Sqrt(Variance(wide, mean, axes)) + 1e-9),
-                      x.dtype()));
+  c.SetOutput(
+      0, Cast((wide - mean) / (Sqrt(ops::Variance(wide, mean, axes)) + 1e-9),
+              x.dtype()));
 }
 
 void ImportLpNormalization(NodeContext& c) {

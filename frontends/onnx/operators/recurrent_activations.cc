@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "frontends/onnx/operators/recurrent.h"
-#include "frontends/ops/compositions.h"
+#include "frontends/ops/functions.h"
 
 namespace ember::onnx {
 namespace {
@@ -19,45 +19,29 @@ struct ActivationRow {
   Function function;
 };
 
-Tensor Bounded(Tensor x, double low, double high) {
-  return Maximum(Minimum(x, high), low);
+template <Tensor (*kFunction)(Tensor)>
+Tensor Plain(Tensor x, double, double) {
+  return kFunction(x);
+}
+template <Tensor (*kFunction)(Tensor, double)>
+Tensor One(Tensor x, double alpha, double) {
+  return kFunction(x, alpha);
 }
 
 constexpr ActivationRow kActivations[] = {
-    {"Affine", 1.0, 0.0,
-     [](Tensor x, double alpha, double beta) { return x * alpha + beta; }},
-    {"Elu", 1.0, std::nullopt,
-     [](Tensor x, double alpha, double) {
-       return Select(Less(x, 0), Expm1(x) * alpha, x);
-     }},
-    {"HardSigmoid", 0.2, 0.5,
-     [](Tensor x, double alpha, double beta) {
-       return Bounded(x * alpha + beta, 0, 1);
-     }},
-    {"LeakyRelu", 0.01, std::nullopt,
-     [](Tensor x, double alpha, double) {
-       return Select(Less(x, 0), x * alpha, x);
-     }},
-    {"Relu", std::nullopt, std::nullopt,
-     [](Tensor x, double, double) { return Relu(x); }},
-    {"ScaledTanh", 1.0, 1.0,
-     [](Tensor x, double alpha, double beta) {
-       return Tanh(x * beta) * alpha;
-     }},
-    {"Sigmoid", std::nullopt, std::nullopt,
-     [](Tensor x, double, double) { return Sigmoid(x); }},
-    {"Softplus", std::nullopt, std::nullopt,
-     [](Tensor x, double, double) { return Softplus(x); }},
-    {"Softsign", std::nullopt, std::nullopt,
-     [](Tensor x, double, double) { return x / (Absolute(x) + 1.0); }},
-    {"Tanh", std::nullopt, std::nullopt,
-     [](Tensor x, double, double) { return Tanh(x); }},
+    {"Affine", 1.0, 0.0, ops::Linear},
+    {"Elu", 1.0, std::nullopt, One<ops::Elu>},
+    {"HardSigmoid", 0.2, 0.5, ops::HardSigmoid},
+    {"LeakyRelu", 0.01, std::nullopt, One<ops::LeakyRelu>},
+    {"Relu", std::nullopt, std::nullopt, Plain<ops::Relu>},
+    {"ScaledTanh", 1.0, 1.0, ops::ScaledTanh},
+    {"Sigmoid", std::nullopt, std::nullopt, Plain<ops::Sigmoid>},
+    {"Softplus", std::nullopt, std::nullopt, Plain<ops::Softplus>},
+    {"Softsign", std::nullopt, std::nullopt, Plain<ops::Softsign>},
+    {"Tanh", std::nullopt, std::nullopt, Plain<ops::Tanh>},
     // This function returns x also for x = alpha, unlike the operator
     // ThresholdedRelu, which returns 0.
-    {"ThresholdedRelu", 1.0, std::nullopt,
-     [](Tensor x, double alpha, double) {
-       return Select(Less(x, alpha), x.Like(0), x);
-     }},
+    {"ThresholdedRelu", 1.0, std::nullopt, One<ops::ThresholdedReluInclusive>},
 };
 
 bool EqualNames(std::string_view a, std::string_view b) {
@@ -138,7 +122,7 @@ std::vector<Activation> ReadActivations(
     const double beta = betas.Next(row->beta);
     const Function function = row->function;
     activations.push_back([=](Tensor x) {
-      return function(clip ? Bounded(x, -*clip, *clip) : x, alpha, beta);
+      return function(clip ? Clip(x, -*clip, *clip) : x, alpha, beta);
     });
   }
   return activations;

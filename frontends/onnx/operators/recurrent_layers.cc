@@ -2,6 +2,7 @@
 // LSTM with quantized weights.
 #include "frontends/onnx/operators/families.h"
 #include "frontends/onnx/operators/recurrent.h"
+#include "frontends/ops/cells.h"
 
 namespace ember::onnx {
 namespace {
@@ -31,12 +32,16 @@ Cell GruCell(const Direction& d) {
     const Tensor gates = d.activations[0](
         Gate(input, 0, d.hidden, 2) +
         Multiply(h, Gates(d.recurrence, 0, d.hidden, 2), capture));
-    const Tensor update = Gate(gates, 0, d.hidden);
-    const Tensor reset = Gate(gates, 1, d.hidden);
-    const Tensor hidden = d.activations[1](
-        Gate(input, 2, d.hidden) +
-        Multiply(reset * h, Gates(d.recurrence, 2, d.hidden, 1), capture));
-    return States{hidden + update * (h - hidden)};
+    const auto product = [&](const Tensor& state) {
+      return Multiply(state, Gates(d.recurrence, 2, d.hidden, 1), capture);
+    };
+    return States{GruStep({.update = Gate(gates, 0, d.hidden),
+                           .reset = Gate(gates, 1, d.hidden),
+                           .candidate = Gate(input, 2, d.hidden),
+                           .product = product,
+                           .reset_order = ops::GruReset::kBeforeProduct,
+                           .activation = d.activations[1]},
+                          h)};
   };
 }
 
@@ -49,11 +54,15 @@ Cell LinearGruCell(const Direction& d) {
     if (d.recurrence_bias) product = product + capture(d.recurrence_bias);
     const Tensor gates = d.activations[0](Gate(input, 0, d.hidden, 2) +
                                           Gate(product, 0, d.hidden, 2));
-    const Tensor update = Gate(gates, 0, d.hidden);
-    const Tensor reset = Gate(gates, 1, d.hidden);
-    const Tensor hidden = d.activations[1](Gate(input, 2, d.hidden) +
-                                           reset * Gate(product, 2, d.hidden));
-    return States{hidden + update * (h - hidden)};
+    const auto of_candidate = [&](const Tensor&) {
+      return Gate(product, 2, d.hidden);
+    };
+    return States{GruStep({.update = Gate(gates, 0, d.hidden),
+                           .reset = Gate(gates, 1, d.hidden),
+                           .candidate = Gate(input, 2, d.hidden),
+                           .product = of_candidate,
+                           .activation = d.activations[1]},
+                          h)};
   };
 }
 
@@ -68,12 +77,12 @@ void ImportGru(NodeContext& c) {
 }
 
 // The gates have the order input, output, forget, cell.
-struct LstmGates {
+struct PlainLstmGates {
   Tensor input, output, forget;
 };
 
 // Computes all gates at once: without peepholes they depend on the sums only.
-LstmGates PlainGates(const Direction& d, Tensor sums, bool input_forget) {
+PlainLstmGates PlainGates(const Direction& d, Tensor sums, bool input_forget) {
   const Tensor gates =
       d.activations[0](Gate(sums, 0, d.hidden, input_forget ? 2 : 3));
   const Tensor input = Gate(gates, 0, d.hidden);
@@ -86,24 +95,30 @@ Cell LstmCell(const Direction& d, bool input_forget) {
                             const States& before) {
     const Tensor sums = input + Multiply(before[0], d.recurrence, capture);
     const Tensor fresh = d.activations[1](Gate(sums, 3, d.hidden));
-    const auto next_of = [&](Tensor in, Tensor forget) {
-      return forget * before[1] + in * fresh;
-    };
     if (!d.peepholes) {
-      const LstmGates gates = PlainGates(d, sums, input_forget);
-      const Tensor next = next_of(gates.input, gates.forget);
-      return States{gates.output * d.activations[2](next), next};
+      const PlainLstmGates gates = PlainGates(d, sums, input_forget);
+      return LstmStep({.input = gates.input,
+                       .forget = gates.forget,
+                       .candidate = fresh,
+                       .output = [&](const Tensor&) { return gates.output; },
+                       .activation = d.activations[2]},
+                      before[1]);
     }
     // The peephole of the output gate reads the new cell; the input and forget
     // gates read the old cell.
-    const auto gate = [&](int64_t number, Tensor cell) {
+    const auto gate = [&](int64_t number, const Tensor& cell) {
       const Tensor weights = Gate(capture(d.peepholes), number, d.hidden);
       return d.activations[0](Gate(sums, number, d.hidden) + cell * weights);
     };
     const Tensor in = gate(0, before[1]);
-    const Tensor next =
-        next_of(in, input_forget ? 1.0 - in : gate(2, before[1]));
-    return States{gate(1, next) * d.activations[2](next), next};
+    const Tensor forget = input_forget ? 1.0 - in : gate(2, before[1]);
+    return LstmStep(
+        {.input = in,
+         .forget = forget,
+         .candidate = fresh,
+         .output = [&](const Tensor& next) { return gate(1, next); },
+         .activation = d.activations[2]},
+        before[1]);
   };
 }
 

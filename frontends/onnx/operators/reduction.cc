@@ -94,8 +94,6 @@ void ImportFormula(NodeContext& c, const Formula& formula) {
   c.SetOutput(0, Cast(reduction->Finish(x), type));
 }
 
-Tensor Square(Tensor x) { return x * x; }
-
 // FloatingSqrt and FloatingLog compute integers in f64, because there is no
 // square root or logarithm of integers.
 Tensor FloatingSqrt(Tensor x) {
@@ -109,13 +107,13 @@ void ImportReduceSum(NodeContext& c) { ImportFormula(c, {"sum"}); }
 void ImportReduceProd(NodeContext& c) { ImportFormula(c, {"product"}); }
 void ImportReduceL1(NodeContext& c) { ImportFormula(c, {"sum", Absolute}); }
 void ImportReduceL2(NodeContext& c) {
-  ImportFormula(c, {"sum", Square, FloatingSqrt});
+  ImportFormula(c, {"sum", ops::Square, FloatingSqrt});
 }
 void ImportReduceLogSum(NodeContext& c) {
   ImportFormula(c, {"sum", nullptr, FloatingLog});
 }
 void ImportReduceSumSquare(NodeContext& c) {
-  ImportFormula(c, {"sum", Square});
+  ImportFormula(c, {"sum", ops::Square});
 }
 
 // Imports a maximum or minimum. bool is reduced as u8: its maximum is "any",

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "frontends/onnx/operators/families.h"
-#include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/functions.h"
 
 namespace ember::onnx {
 namespace {
@@ -29,12 +29,13 @@ std::optional<double> RequiredFloat(NodeContext& c, const std::string& name) {
 
 void ImportParametricSoftplus(NodeContext& c) {
   const auto alpha = RequiredFloat(c, "alpha"), beta = RequiredFloat(c, "beta");
-  if (alpha && beta) c.SetOutput(0, Softplus(c.Input(0) * *beta) * *alpha);
+  if (alpha && beta)
+    c.SetOutput(0, ParametricSoftplus(c.Input(0), *alpha, *beta));
 }
 
 void ImportScaledTanh(NodeContext& c) {
   const auto alpha = RequiredFloat(c, "alpha"), beta = RequiredFloat(c, "beta");
-  if (alpha && beta) c.SetOutput(0, Tanh(c.Input(0) * *beta) * *alpha);
+  if (alpha && beta) c.SetOutput(0, ScaledTanh(c.Input(0), *alpha, *beta));
 }
 
 void ImportImageScaler(NodeContext& c) {
