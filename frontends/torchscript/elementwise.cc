@@ -98,8 +98,8 @@ Tensor Fmod(Call& c) {
   return c.ok() ? ops::Binary(Opcode::kRemainder, x.a, x.b) : x.a;
 }
 
-Tensor Power(Call& c) {
-  const DType type = ResultType(c, {"self", "exponent"});
+// Raises to a power; both operands are cast to the type first.
+Tensor PowerIn(Call& c, DType type) {
   const Tensor a = c.scalar("self", type);
   const Value& exponent = c.value("exponent");
   if (!c.ok()) return a;
@@ -114,6 +114,11 @@ Tensor Power(Call& c) {
   }
   return ops::Power(a, c.scalar("exponent", type));
 }
+Tensor Power(Call& c) {
+  return PowerIn(c, ResultType(c, {"self", "exponent"}));
+}
+// PyTorch computes float_power in f64, whatever the operands are.
+Tensor FloatPower(Call& c) { return PowerIn(c, DType::kF64); }
 
 Tensor Maximum(Call& c) {
   const Operands x = Promoted(c);
@@ -359,7 +364,7 @@ constexpr OperatorRow kRows[] = {
     {"remainder(Operand self, Operand other)", Remainder},
     {"fmod(Operand self, Operand other)", Fmod},
     {"pow(Operand self, Operand exponent)", Power},
-    {"float_power(Operand self, Operand exponent)", Power},
+    {"float_power(Operand self, Operand exponent)", FloatPower},
     {"max(Tensor self, Tensor other)", Maximum},
     {"min(Tensor self, Tensor other)", Minimum},
     {"maximum(Tensor self, Tensor other)", Maximum},

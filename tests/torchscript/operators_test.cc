@@ -100,6 +100,18 @@ TEST(Operators, RunningExtremesAndQuantiles) {
   ExpectTorch("torch.histc(x0, 2, -1, 5)", {kMatrix}, {F32({2}, {2, 4})});
 }
 
+TEST(Operators, FloatPowerIsDouble) {
+  const auto doubles = [](std::vector<double> values) {
+    return Numbers{DType::kF64, {2}, std::move(values)};
+  };
+  ExpectTorch("torch.float_power(x0, 2)", {F32({2}, {3, -2})},
+              {doubles({9, 4})});
+  ExpectTorch("torch.float_power(x0, -2)", {I64({2}, {4, -2})},
+              {doubles({0.0625, 0.25})});
+  ExpectTorch("torch.float_power(2, x0)", {F32({2}, {3, -1})},
+              {doubles({8, 0.5})});
+}
+
 TEST(Operators, Norms) {
   ExpectTorch("torch.linalg_norm(x0)", {kMatrix}, {F32({}, {std::sqrt(56)})});
   ExpectTorch("torch.linalg_norm(x0, 1)", {kMatrix}, {F32({}, {6})});
