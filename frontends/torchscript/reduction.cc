@@ -148,18 +148,20 @@ Value Both(Call& c, const Tensor& a, const Tensor& b) {
   return c.machine().NewTuple(
       {c.machine().NewTensor(a), c.machine().NewTensor(b)});
 }
-Value VarMeanAxes(Call& c) {
-  const Moments m = RunMoments(c, Unbiased(c), true).moments;
+Value VarMean(Call& c, double correction, bool has_axes) {
+  const Moments m = RunMoments(c, correction, has_axes).moments;
   return Both(c, m.variance, m.mean);
 }
-Value VarMeanCorrected(Call& c) {
-  const Moments m = RunMoments(c, Correction(c), true).moments;
-  return Both(c, m.variance, m.mean);
-}
-Value StdMeanCorrected(Call& c) {
-  const Moments m = RunMoments(c, Correction(c), true).moments;
+Value VarMeanAll(Call& c) { return VarMean(c, Unbiased(c), false); }
+Value VarMeanAxes(Call& c) { return VarMean(c, Unbiased(c), true); }
+Value VarMeanCorrected(Call& c) { return VarMean(c, Correction(c), true); }
+Value StdMean(Call& c, double correction, bool has_axes) {
+  const Moments m = RunMoments(c, correction, has_axes).moments;
   return Both(c, Root(c, m.variance), m.mean);
 }
+Value StdMeanAll(Call& c) { return StdMean(c, Unbiased(c), false); }
+Value StdMeanAxes(Call& c) { return StdMean(c, Unbiased(c), true); }
+Value StdMeanCorrected(Call& c) { return StdMean(c, Correction(c), true); }
 
 Tensor ExtremeAll(Call& c, std::string_view combiner) {
   const Tensor x = c.tensor("self");
@@ -478,12 +480,17 @@ constexpr OperatorRow kRows[] = {
     {"std(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
      "bool keepdim=False)",
      StdCorrected},
+    {"var_mean(Tensor self, bool unbiased=True)", VarMeanAll},
     {"var_mean(Tensor self, int[]? dim, bool unbiased=True, "
      "bool keepdim=False)",
      VarMeanAxes},
     {"var_mean(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
      "bool keepdim=False)",
      VarMeanCorrected},
+    {"std_mean(Tensor self, bool unbiased=True)", StdMeanAll},
+    {"std_mean(Tensor self, int[]? dim, bool unbiased=True, "
+     "bool keepdim=False)",
+     StdMeanAxes},
     {"std_mean(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
      "bool keepdim=False)",
      StdMeanCorrected},

@@ -100,6 +100,22 @@ TEST(Operators, RunningExtremesAndQuantiles) {
   ExpectTorch("torch.histc(x0, 2, -1, 5)", {kMatrix}, {F32({2}, {2, 4})});
 }
 
+TEST(Operators, MomentsInPairs) {
+  const double spread = 62.0 / 9;
+  ExpectTorch("torch.var_mean(x0, [1], False)", {kMatrix},
+              {F32({2}, {2.0 / 3, spread}), F32({2}, {2, 8.0 / 3})});
+  ExpectTorch("torch.std_mean(x0, [1], False, True)", {kMatrix},
+              {F32({2, 1}, {std::sqrt(2.0 / 3), std::sqrt(spread)}),
+               F32({2, 1}, {2, 8.0 / 3})});
+  ExpectTorch("torch.var_mean(x0, False)", {kMatrix},
+              {F32({}, {35.0 / 9}), F32({}, {7.0 / 3})});
+  ExpectTorch("torch.std_mean(x0)", {kMatrix},
+              {F32({}, {std::sqrt(14.0 / 3)}), F32({}, {7.0 / 3})});
+  ExpectTorch("torch.std_mean(x0, [1], correction=0)", {kMatrix},
+              {F32({2}, {std::sqrt(2.0 / 3), std::sqrt(spread)}),
+               F32({2}, {2, 8.0 / 3})});
+}
+
 TEST(Operators, FloatPowerIsDouble) {
   const auto doubles = [](std::vector<double> values) {
     return Numbers{DType::kF64, {2}, std::move(values)};
