@@ -267,7 +267,7 @@ Tensor ScatterValue(Call& c) {
   const Tensor x = c.tensor("self");
   return ScatterInto(c, x, c.scalar("value", x.dtype()), "assign");
 }
-Tensor ScatterReduced(Call& c) {
+Tensor ScatterUpdating(Call& c) {
   const Tensor x = c.tensor("self");
   return ScatterInto(c, x, c.tensor("src"), UpdateOf(c, c.text("reduce")));
 }
@@ -275,15 +275,6 @@ Tensor ScatterAdd(Call& c) {
   const Tensor x = c.tensor("self");
   return ScatterInto(c, x, c.tensor("src"), "add");
 }
-Tensor ScatterReduce(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.flag("include_self")) {
-    c.FailUnsupported("include_self=False is not supported");
-    return x;
-  }
-  return ScatterInto(c, x, c.tensor("src"), UpdateOf(c, c.text("reduce")));
-}
-
 // Scatters whole slices along an axis, which is moved to the front and
 // scattered by rows.
 Tensor ScatterSlices(Call& c, const Tensor& x, Tensor source,
@@ -324,6 +315,41 @@ Tensor IndexCopy(Call& c) {
 Tensor IndexFill(Call& c) {
   const Tensor x = c.tensor("self");
   return ScatterSlices(c, x, c.scalar("value", x.dtype()), "assign");
+}
+
+// ScatterInto or ScatterSlices.
+using ScatterFunction = Tensor (*)(Call&, const Tensor&, Tensor,
+                                   const std::string&);
+// Combines the elements of x at the places of the index with the elements of
+// the source. Without include_self the elements of x do not count there; they
+// stay where the index names no place.
+Tensor ScatterReduced(Call& c, const Tensor& source, ScatterFunction scatter) {
+  const Tensor x = c.tensor("self");
+  const std::string reduce = c.text("reduce");
+  const bool include_self = c.flag("include_self");
+  const bool is_mean = reduce == "mean";
+  const std::string update = is_mean ? "add" : UpdateOf(c, reduce);
+  if (!c.ok()) return x;
+  Tensor start = x;
+  if (!include_self) {
+    // A maximum or minimum may begin with any of the elements that it combines.
+    const bool is_extreme = update == "maximum" || update == "minimum";
+    start = scatter(c, x,
+                    is_extreme ? source : x.Like(update == "multiply" ? 1 : 0),
+                    "assign");
+  }
+  const Tensor y = scatter(c, start, source, update);
+  if (!is_mean || !c.ok()) return y;
+  Tensor count = ops::Broadcast(x.Like(1), x.shape());
+  if (!include_self) count = scatter(c, count, x.Like(0), "assign");
+  count = scatter(c, count, x.Like(1), "add");
+  return x.is_float() ? y / count : ops::Binary(Opcode::kFloorDivide, y, count);
+}
+Tensor ScatterReduce(Call& c) {
+  return ScatterReduced(c, c.tensor("src"), ScatterInto);
+}
+Tensor IndexReduce(Call& c) {
+  return ScatterReduced(c, c.tensor("source"), ScatterSlices);
 }
 
 Tensor MaskedSelect(Call& c) {
@@ -383,11 +409,17 @@ Tensor OneHot(Call& c) {
 Tensor IsUnordered(const Tensor& x) { return ops::NotEqual(x, x); }
 // Returns the number of boundaries that are below each element of x or, if
 // `right`, not above it; NaN is above all numbers.
+// `sorted` has one axis, or the axes of x; then each row of x has its own.
 Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
-  if (!c.CheckRank("boundaries", sorted, 1, 1)) return x;
+  if (!c.CheckRank("boundaries", sorted, 1)) return x;
   const DType type = PromoteTypes(sorted.dtype(), x.dtype());
-  const Tensor bounds =
-      ops::AlongAxis(ops::Cast(sorted, type), x.rank(), x.rank() + 1);
+  Tensor bounds = ops::Cast(sorted, type);
+  if (sorted.rank() == 1) {
+    bounds = ops::AlongAxis(bounds, x.rank(), x.rank() + 1);
+  } else {
+    if (!c.CheckRank("self", x, sorted.rank(), sorted.rank())) return x;
+    bounds = ops::Unsqueeze(bounds, {x.rank() - 1});
+  }
   const Tensor value = ops::Unsqueeze(ops::Cast(x, type), {x.rank()});
   const Tensor is_below =
       right ? ops::Or(ops::LessEqual(bounds, value), IsUnordered(value))
@@ -397,13 +429,25 @@ Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
                      false);
 }
 Tensor Bucketize(Call& c) {
+  const Tensor boundaries = c.tensor("boundaries");
+  if (!c.CheckRank("boundaries", boundaries, 1, 1)) return boundaries;
   const Tensor count =
-      CountBelow(c, c.tensor("boundaries"), c.tensor("self"), c.flag("right"));
+      CountBelow(c, boundaries, c.tensor("self"), c.flag("right"));
   return c.flag("out_int32") ? ops::Cast(count, DType::kI32) : count;
 }
 Tensor SearchSorted(Call& c) {
-  const Tensor count = CountBelow(c, c.tensor("sorted_sequence"),
-                                  c.tensor("self"), c.flag("right"));
+  Tensor sorted = c.tensor("sorted_sequence");
+  if (c.has("sorter")) {
+    const Tensor order = c.Indices("sorter");
+    if (!c.CheckRank("sorter", order, sorted.rank(), sorted.rank()))
+      return order;
+    sorted = Apply("gather_elements", {sorted, order},
+                   {{"axis", int64_t{sorted.rank() - 1}}});
+  }
+  const bool right =
+      c.flag("right") || (c.has("side") && c.text("side") == "right");
+  const DType type = ResultType(c, {"sorted_sequence", "self"});
+  const Tensor count = CountBelow(c, sorted, c.scalar("self", type), right);
   return c.flag("out_int32") ? ops::Cast(count, DType::kI32) : count;
 }
 
@@ -425,7 +469,7 @@ constexpr OperatorRow kRows[] = {
     {"scatter(Tensor self, int dim, Tensor index, *, Operand value)",
      ScatterValue},
     {"scatter(Tensor self, int dim, Tensor index, Operand src, *, str reduce)",
-     ScatterReduced},
+     ScatterUpdating},
     {"scatter_add(Tensor self, int dim, Tensor index, Tensor src)", ScatterAdd},
     {"scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, "
      "str reduce, *, bool include_self=True)",
@@ -437,6 +481,9 @@ constexpr OperatorRow kRows[] = {
      IndexCopy},
     {"index_fill(Tensor self, int dim, Tensor index, Operand value)",
      IndexFill},
+    {"index_reduce(Tensor self, int dim, Tensor index, Tensor source, "
+     "str reduce, *, bool include_self=True)",
+     IndexReduce},
     {"masked_select(Tensor self, Tensor mask)", MaskedSelect},
     {"nonzero(Tensor self)", NonZero},
     {"argwhere(Tensor self)", NonZero},
@@ -448,8 +495,9 @@ constexpr OperatorRow kRows[] = {
     {"bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, "
      "bool right=False)",
      Bucketize},
-    {"searchsorted(Tensor sorted_sequence, Tensor self, *, "
-     "bool out_int32=False, bool right=False)",
+    {"searchsorted(Tensor sorted_sequence, Operand self, *, "
+     "bool out_int32=False, bool right=False, str? side=None, "
+     "Tensor? sorter=None)",
      SearchSorted},
 };
 

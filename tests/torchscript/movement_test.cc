@@ -165,7 +165,17 @@ TEST(Movement, ByIndex) {
          {"torch.bucketize(x0, torch.tensor([2., 4.]))",
           {I64({2, 3}, {0, 0, 1, 1, 2, 2})}},
          {"torch.searchsorted(torch.tensor([2., 4.]), x0, right=True)",
-          {I64({2, 3}, {0, 1, 1, 2, 2, 2})}}});
+          {I64({2, 3}, {0, 1, 1, 2, 2, 2})}},
+         // Each row of the sorted numbers belongs to a row of the values.
+         {"torch.searchsorted(x0, torch.tensor([[2., 9.], [4., 5.]]))",
+          {I64({2, 2}, {1, 3, 0, 1})}},
+         {"torch.searchsorted(x0, torch.tensor([[2., 9.], [4., 5.]]), "
+          "side=\"right\")",
+          {I64({2, 2}, {2, 3, 1, 2})}},
+         {"torch.searchsorted(torch.neg(x0), torch.tensor([[-2.5], [-4.]]), "
+          "sorter=torch.tensor([[2, 1, 0], [2, 1, 0]]))",
+          {I64({2, 1}, {1, 2})}},
+         {"torch.searchsorted(torch.tensor([2., 4.]), 3)", {I64({}, {1})}}});
 }
 
 TEST(Movement, WritesByIndex) {
@@ -180,6 +190,24 @@ TEST(Movement, WritesByIndex) {
        {"torch.scatter_reduce(x0, 0, torch.tensor([[1, 1, 1]]), "
         "torch.mul(x0, 5), \"amax\")",
         {F32({2, 3}, {1, 2, 3, 5, 10, 15})}},
+       {"torch.scatter_reduce(x0, 0, torch.tensor([[1, 1, 0]]), "
+        "torch.neg(x0), \"amax\", include_self=False)",
+        {F32({2, 3}, {1, 2, -3, -1, -2, 6})}},
+       {"torch.scatter_reduce(x0, 0, torch.tensor([[0, 0, 0]]), x0, \"sum\", "
+        "include_self=False)",
+        {F32({2, 3}, {1, 2, 3, 4, 5, 6})}},
+       {"torch.scatter_reduce(x0, 0, torch.tensor([[0, 0, 1], [0, 1, 1]]), "
+        "x0, \"mean\")",
+        {F32({2, 3}, {2, 2, 3, 4, 5, 5})}},
+       {"torch.scatter_reduce(x0, 0, torch.tensor([[1, 1, 1], [1, 0, 1]]), "
+        "x0, \"mean\", include_self=False)",
+        {F32({2, 3}, {1, 5, 3, 2.5, 2, 4.5})}},
+       {"torch.index_reduce(x0, 0, torch.tensor([1, 1]), x0, \"prod\", "
+        "include_self=False)",
+        {F32({2, 3}, {1, 2, 3, 4, 10, 18})}},
+       {"torch.index_reduce(x0, 0, torch.tensor([1, 1]), torch.neg(x0), "
+        "\"amin\")",
+        {F32({2, 3}, {1, 2, 3, -4, -5, -6})}},
        {"torch.index_add(x0, 1, torch.tensor([0, 0]), torch.ones([2, 2]))",
         {F32({2, 3}, {3, 2, 3, 6, 5, 6})}},
        {"torch.index_copy(x0, 0, torch.tensor([1]), torch.zeros([1, 3]))",
