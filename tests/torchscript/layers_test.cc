@@ -150,6 +150,15 @@ TEST(Layers, Pooling) {
               {F32({1, 1, 2, 3}, {1.5, 3, 4.5, 6.5, 8, 9.5})});
   ExpectTorch("(torch.adaptive_max_pool1d(x0, [1]))[0]", {line},
               {F32({1, 1, 1}, {9})});
+  // Indices count row by row in the whole image.
+  ExpectTorch("(torch.adaptive_max_pool2d(x0, [None, 3]))[1]", {x},
+              {I64({1, 1, 2, 3}, {1, 3, 4, 6, 8, 9})});
+  ExpectTorch("(torch.adaptive_max_pool2d(x0, [1, 2]))[1]", {x},
+              {I64({1, 1, 1, 2}, {7, 9})});
+  // Of equal elements the first one counts.
+  ExpectTorch("torch.adaptive_max_pool2d(x0, [1, 1])",
+              {F32({1, 1, 2, 2}, {1, 3, 3, 2})},
+              {F32({1, 1, 1, 1}, {3}), I64({1, 1, 1, 1}, {1})});
 }
 
 // Returns (x - mean) / sqrt(variance + eps) for a group of elements.
