@@ -367,6 +367,19 @@ TEST(OpenDims, AnExtentThatWouldBeALongExpression) {
   ExpectNumbers(node.Run(), {F32({static_cast<int64_t>(x.size())}, x)});
 }
 
+// Shapes with a literal 0 are for tensors without elements, which an open dim
+// allows.
+TEST(OpenDims, AShapeWithZeroFitsNoElements) {
+  const auto reshape = [](const Numbers& x) {
+    OneNode node("Reshape", 14);
+    node.Input(x, {-1, 5}).Constant(I64({2}, {3, 0}));
+    return node.Attribute({"allowzero", 1}).Run();
+  };
+  ExpectNumbers(reshape(F32({0, 5}, {})), {F32({3, 0}, {})});
+  EXPECT_THAT(reshape(Counted({2, 5})).status().ToString(),
+              HasSubstr("expected 0, found 10"));
+}
+
 TEST(OpenDims, HeadsOfAttentionMayBeOpen) {
   // There is one head of 4 numbers. The scores are 1 / sqrt(4) * 2 and 0.
   OneNode node("Attention", 23);

@@ -112,9 +112,11 @@ bool ComputesNothing(const Operation& operation) {
 // True if the two expressions could have the same value although they are
 // different. The model's symbols are assumed to be at least 1; otherwise an
 // open batch of 0 would make any two element counts equal.
+// A 0 that the model writes is for tensors without elements.
 bool MayBeEqual(const Dim& a, const Dim& b) {
   Dim difference = a - b;
   if (difference.is_constant()) return false;
+  if (a == Dim(0) || b == Dim(0)) return true;
   std::map<std::string, Dim> above_one;
   for (const std::string& symbol : difference.Symbols()) {
     if (!symbol.starts_with('_'))
