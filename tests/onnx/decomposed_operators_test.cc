@@ -454,6 +454,16 @@ TEST(Expand, DimsThatOnlyTheProgramKnows) {
   }
 }
 
+// PyTorch's expand has -1 for a dim that stays; ONNX has 1.
+TEST(Expand, NamesADimThatIsNegative) {
+  OneNode node("Expand", 13);
+  node.Input(F32({1, 2}, {5, 6})).Constant(I64({2}, {3, -1}));
+  EXPECT_THAT(node.Run().status().ToString(),
+              ::testing::HasSubstr(
+                  "shape (input 1): expected dims of at least 0, found "
+                  "[3, -1]; write 1 for a dim that stays as it is"));
+}
+
 TEST(ConvTranspose, PadsThatLeaveNoRows) {
   OneNode node("ConvTranspose", 11);
   node.Input(F32({1, 1, 2, 2}, {1, 2, 3, 4}));

@@ -249,6 +249,13 @@ void ImportExpand(NodeContext& c) {
   if (!target) return;
   const size_t rank = std::max(target->size(), x.shape().size());
   if (rank > kMaxRank) return c.FailInvalid("shape: too many dims");
+  for (const Dim& dim : *target) {
+    if (!dim.is_constant() || dim.constant() >= 0) continue;
+    return c.FailInvalid(
+        "shape (input 1): expected dims of at least 0, found " +
+        graph::ShapeToString(*target) +
+        "; write 1 for a dim that stays as it is");
+  }
   Shape from(rank - x.shape().size(), Dim(1));
   from.insert(from.end(), x.shape().begin(), x.shape().end());
   Shape to(rank - target->size(), Dim(1));
