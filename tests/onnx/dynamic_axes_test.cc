@@ -127,6 +127,21 @@ TEST(DynamicSizes, OfUpsample) {
                                                 1, 1, 1, 2, 2, 2})});
 }
 
+// Negative pads crop. Only what remains is repeated.
+TEST(DynamicSizes, OfPads) {
+  const auto pad = [](const char* mode, double low, double high) {
+    OneNode node("Pad", 18);
+    node.Input(F32({4}, {1, 2, 3, 4}), {-1}).Input(I64({2}, {low, high}));
+    node.Attribute({"mode", mode});
+    return node.Run();
+  };
+  ExpectNumbers(pad("edge", -1, 2), {F32({5}, {2, 3, 4, 4, 4})});
+  ExpectNumbers(pad("reflect", 2, -1), {F32({5}, {3, 2, 1, 2, 3})});
+  ExpectNumbers(pad("edge", -1, -2), {F32({1}, {2})});
+  ExpectNumbers(pad("edge", 1, 0), {F32({5}, {1, 1, 2, 3, 4})});
+  EXPECT_FALSE(pad("edge", -3, -2).ok());
+}
+
 TEST(DynamicSizes, OfFrames) {
   for (const double length : {2.0, 4.0}) {
     OneNode node("STFT", 17);

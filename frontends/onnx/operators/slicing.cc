@@ -340,12 +340,7 @@ std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
     // The operand of com.microsoft's operator may begin with a dim of 1.
     Tensor operand = c.Input(1);
     if (operand.rank() == 2) operand = Squeeze(operand, {0});
-    // Pads that depend on data may be negative, which crops, only in mode
-    // "constant".
-    pads = c.String("mode", "constant") == "constant"
-               ? c.SignedSizesOf(operand, "pads (input 1)")
-           : c.IsKnown(1) ? c.Contents(1, "pads")
-                          : c.Sizes(operand, "pads (input 1)");
+    pads = c.SignedSizesOf(operand, "pads (input 1)");
   } else if (const auto attribute =
                  c.Integers(c.opset() < 2 ? "paddings" : "pads")) {
     pads = Shape(attribute->begin(), attribute->end());
@@ -381,13 +376,32 @@ Tensor ZeroLike(NodeContext& c, Tensor x) {
                                                  : x.Like(0);
 }
 
+// Pads with elements of x. Where pads are negative, x is cropped first, so that
+// only elements that remain are repeated.
+Tensor PadWithElements(NodeContext& c, Tensor x, Shape low, Shape high,
+                       const std::string& mode) {
+  Shape cut_low = low;
+  Shape cut_high = high;
+  bool is_cut = false;
+  for (size_t i = 0; i < low.size(); ++i) {
+    low[i] = LargerOf(low[i], Dim(0));
+    high[i] = LargerOf(high[i], Dim(0));
+    cut_low[i] = cut_low[i] - low[i];
+    cut_high[i] = cut_high[i] - high[i];
+    is_cut = is_cut || cut_low[i] != Dim(0) || cut_high[i] != Dim(0);
+  }
+  if (is_cut) x = Pad(x, cut_low, cut_high, "constant", ZeroLike(c, x));
+  return Pad(x, low, high, mode, Tensor());
+}
+
 void ImportPad(NodeContext& c) {
   Tensor x = c.Input(0);
   const std::string mode = c.String("mode", "constant");
   const auto pads = ReadPads(c, x.rank());
   if (!pads) return;
   if (mode != "constant")
-    return c.SetOutput(0, Pad(x, pads->first, pads->second, mode, Tensor()));
+    return c.SetOutput(0,
+                       PadWithElements(c, x, pads->first, pads->second, mode));
   Tensor value = c.opset() < 11 ? x.Like(c.Float("value", 0)) : ZeroLike(c, x);
   if (c.Input(2)) value = Reshape(Cast(c.Input(2), x.dtype()), {});
   c.SetOutput(0, Pad(x, pads->first, pads->second, mode, value));
