@@ -7,8 +7,7 @@
 //   Tensor y = ResizeAxes(spec, {{.axis = 1, .in = h, .out = h * Dim(2)}}, x);
 //
 // The names of modes are ONNX's (Resize, opset 19); they include the modes of
-// other formats. Unknown modes, and modes that are impossible with open
-// extents, are errors of the graph builder.
+// other formats. Unknown modes are errors of the graph builder.
 #ifndef EMBER_FRONTENDS_OPS_RESIZE_H_
 #define EMBER_FRONTENDS_OPS_RESIZE_H_
 

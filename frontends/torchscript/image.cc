@@ -154,13 +154,11 @@ Tensor UpsampleAntialiased(Call& c) {
     const std::optional<int64_t> in =
         x.dim(static_cast<int>(i) + 2).AsConstant();
     const std::optional<int64_t> out = target->sizes[i].AsConstant();
-    if (target->factors[i] && !is_aligned) continue;
+    if (!is_aligned && (target->factors[i] || !in || !out)) continue;
     if (!in || !out || (is_aligned && (*in < 2 || *out < 2))) {
       c.FailUnsupported(
-          is_aligned
-              ? "antialias with align_corners: expected extents of 2 or more "
-                "that are known when importing"
-              : "antialias: expected extents that are known when importing");
+          "antialias with align_corners: expected extents of 2 or more that "
+          "are known when importing");
       return x;
     }
     const int64_t less = is_aligned ? 1 : 0;

@@ -127,6 +127,46 @@ TEST(DynamicSizes, OfUpsample) {
                                                 1, 1, 1, 2, 2, 2})});
 }
 
+// The window of the filter is as wide as the data decides. With one scale it is
+// computed by the program, with the other while compiling.
+TEST(DynamicSizes, OfAntialiasing) {
+  const auto resize = [](bool scales, bool is_known, const Numbers& values) {
+    OneNode node("Resize", 18);
+    node.Input(F32({4}, {1, 2, 3, 4}), {is_known ? 4 : -1}).Absent();
+    if (!scales) node.Absent();
+    is_known ? node.Constant(values) : node.Input(values);
+    node.Attribute({"mode", "linear"}).Attribute({"antialias", 1});
+    node.Attribute({"exclude_outside", 1});
+    return node.Run();
+  };
+  for (const bool is_known : {true, false}) {
+    const Numbers half = F32({2}, {12.0 / 7, 23.0 / 7});
+    ExpectNumbers(resize(false, is_known, I64({1}, {2})), {half}, 1e-6);
+    ExpectNumbers(resize(true, is_known, F32({1}, {0.5})), {half}, 1e-6);
+    // A filter that enlarges reaches no further than without antialiasing.
+    ExpectNumbers(resize(false, is_known, I64({1}, {8})),
+                  {F32({8}, {1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4})}, 1e-6);
+  }
+}
+
+// Images of bytes are rounded as with known sizes.
+TEST(DynamicSizes, OfAntialiasedBytes) {
+  Numbers bytes{DType::kU8, {2, 9}, {}};
+  for (int i = 0; i < 18; ++i) bytes.values.push_back((i * 89) % 256);
+  std::vector<Numbers> results;
+  for (const bool is_known : {true, false}) {
+    OneNode node("Resize", 18);
+    node.Input(bytes).Absent().Absent();
+    const Numbers sizes = I64({2}, {2, 4});
+    is_known ? node.Constant(sizes) : node.Input(sizes);
+    node.Attribute({"mode", "cubic"}).Attribute({"antialias", 1});
+    const StatusOr<std::vector<Numbers>> result = node.Run();
+    ASSERT_TRUE(result.ok()) << result.status().ToString();
+    results.push_back(result->front());
+  }
+  EXPECT_EQ(results[0].values, results[1].values);
+}
+
 // Negative pads crop. Only what remains is repeated.
 TEST(DynamicSizes, OfPads) {
   const auto pad = [](const char* mode, double low, double high) {

@@ -36,6 +36,19 @@ TEST(Operators, ResizingToAlignedCorners) {
       {F32({1, 1, 4}, {0, 0, 6, 12})});
 }
 
+TEST(Operators, AntialiasingOfOpenImages) {
+  const Numbers x = F32({1, 1, 1, 4}, {1, 2, 3, 4});
+  frontends::ImportOptions options;
+  options.input_shapes["x0"] = {1, 1, 1, std::nullopt};
+  ExpectNumbers(
+      RunTorchArchive(
+          TorchArchive(
+              "return torch._upsample_bilinear2d_aa(x0, [1, 2], False, None)",
+              {x}),
+          {x}, options),
+      {F32({1, 1, 1, 2}, {12.0 / 7, 23.0 / 7})}, 1e-6);
+}
+
 TEST(Operators, GridsAndWindows) {
   const Numbers x = F32({1, 1, 2, 2}, {1, 2, 3, 4});
   const Numbers grid = F32({1, 1, 3, 2}, {0, 0, -1, -1, 3, 0});

@@ -97,8 +97,7 @@ bool KeepAspectRatio(NodeContext& c, bool larger,
 
 bool SetSizes(NodeContext& c, std::vector<ResizedAxis>& axes) {
   const std::string policy = c.String("keep_aspect_ratio_policy", "stretch");
-  const bool dynamic =
-      policy == "stretch" && c.Integer("antialias", 0) == 0 && c.Input(3);
+  const bool dynamic = policy == "stretch" && c.Input(3);
   const std::optional<Shape> sizes =
       dynamic ? c.Sizes(3, "sizes") : c.Contents(3, "sizes");
   if (!sizes) return false;
@@ -212,10 +211,7 @@ void ImportResize(NodeContext& c) {
   if (!c.ok() || !CheckMode(c, spec.mode)) return;
   const int scales_input = old ? 1 : 2;
   if (HasElements(c.Input(scales_input))) {
-    // Antialiasing needs the number of elements of a window when compiling.
-    const bool known = spec.antialias || c.builder().ConstantContents(
-                                             c.Input(scales_input).value());
-    if (!known) {
+    if (!c.builder().ConstantContents(c.Input(scales_input).value())) {
       if (!SetDynamicScales(c, scales_input, axes)) return;
     } else {
       const auto scales = c.ConstantNumbers(scales_input, "scales");
