@@ -1,6 +1,7 @@
 // Imports operators that combine elements along dims, and by segments.
 #include "frontends/tf_common/reduction.h"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -97,17 +98,20 @@ void ImportArgMin(OperatorContext& c) {
 }
 
 void ImportSegmentSum(OperatorContext& c) {
-  tf_common::ImportSegment(c, "add", 0);
+  tf_common::ImportSegment(c, "add", c.Input(0).Like(0));
 }
 void ImportSegmentProd(OperatorContext& c) {
-  tf_common::ImportSegment(c, "multiply", 1);
+  tf_common::ImportSegment(c, "multiply", c.Input(0).Like(1));
 }
 // Sets the maximum or minimum of the rows of each segment, and 0 for segments
 // without rows.
 void SetExtremeSegments(OperatorContext& c, bool highest) {
-  const DType type = c.Input(0).dtype();
+  // Rows may be infinite.
+  const Tensor x = c.Input(0);
+  const double infinity = std::numeric_limits<double>::infinity();
   tf_common::ImportSegment(c, highest ? "maximum" : "minimum",
-                           tf_common::ExtremeOf(type, !highest));
+                           x.is_float() ? x.Like(highest ? -infinity : infinity)
+                                        : tf_common::ExtremeLike(x, !highest));
   if (!c.ok() || !c.outputs()[0].tensor) return;
   const Tensor y = c.outputs()[0].tensor;
   const Tensor hit = Equal(Unsqueeze(Cast(c.Input(1), DType::kI64), {0}),
@@ -120,7 +124,7 @@ void SetExtremeSegments(OperatorContext& c, bool highest) {
 void ImportSegmentMax(OperatorContext& c) { SetExtremeSegments(c, true); }
 void ImportSegmentMin(OperatorContext& c) { SetExtremeSegments(c, false); }
 void ImportSegmentMean(OperatorContext& c) {
-  tf_common::ImportSegment(c, "add", 0);
+  tf_common::ImportSegment(c, "add", c.Input(0).Like(0));
   if (!c.ok() || !c.outputs()[0].tensor) return;
   const Tensor y = c.outputs()[0].tensor;
   c.SetOutput(0,

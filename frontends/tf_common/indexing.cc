@@ -12,7 +12,7 @@ Tensor Indices(Tensor x) { return Cast(x, DType::kI64); }
 // Combines row i of the data into row ids[i] of the result; rows of the data
 // with negative ids are ignored.
 void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
-                 double initial) {
+                 Tensor initial) {
   const Tensor data = c.Input(0);
   const Tensor ids = Indices(c.Input(1));
   Shape shape(data.shape().begin() + ids.rank(), data.shape().end());
@@ -25,8 +25,8 @@ void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
   const Tensor place = Select(Less(ids, 0), none, ids);
   const Tensor y =
       Apply("scatter_nd",
-            {Broadcast(data.Like(initial), shape),
-             Reshape(place, {rows, Dim(1)}), Reshape(data, updates)},
+            {Broadcast(initial, shape), Reshape(place, {rows, Dim(1)}),
+             Reshape(data, updates)},
             {{"update", update}});
   c.SetOutput(0, SliceAxis(y, 0, Dim(0), count));
 }
@@ -35,7 +35,11 @@ void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
 
 double ExtremeOf(DType dtype, bool highest) {
   if (IsFloat(dtype)) {
-    const double value = std::numeric_limits<float>::max();
+    const double value =
+        dtype == DType::kF64    ? std::numeric_limits<double>::max()
+        : dtype == DType::kF16  ? 65504
+        : dtype == DType::kBF16 ? std::ldexp(255, 120)
+                                : std::numeric_limits<float>::max();
     return highest ? value : -value;
   }
   const int bits = 8 * DTypeByteSize(dtype);
@@ -44,6 +48,16 @@ double ExtremeOf(DType dtype, bool highest) {
   // returned.
   if (bits == 64 && highest) return std::ldexp(1, 63) - 1024;
   return highest ? std::ldexp(1, bits - 1) - 1 : -std::ldexp(1, bits - 1);
+}
+
+Tensor ExtremeLike(Tensor x, bool highest) {
+  const bool is_exact =
+      IsFloat(x.dtype()) || DTypeByteSize(x.dtype()) < 8 || !highest;
+  if (is_exact) return x.Like(ExtremeOf(x.dtype(), highest));
+  // No double is the highest 64-bit integer, which has all bits that the lowest
+  // one lacks.
+  const Tensor all = IsSigned(x.dtype()) ? x.Like(-1) : x.Like(0) - x.Like(1);
+  return all - x.Like(ExtremeOf(x.dtype(), false));
 }
 
 void ImportArgExtreme(OperatorBase& c, const std::string& mode) {
@@ -218,7 +232,7 @@ void ImportCumulative(OperatorBase& c, Opcode opcode, double identity,
   c.SetOutput(0, reverse ? Reverse(sums, axis) : sums);
 }
 
-void ImportSegment(OperatorBase& c, const std::string& update, double initial) {
+void ImportSegment(OperatorBase& c, const std::string& update, Tensor initial) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1)) return;
   // The largest id, which is the last one because ids ascend, determines the
   // number of rows of the result.
@@ -230,7 +244,7 @@ void ImportSegment(OperatorBase& c, const std::string& update, double initial) {
 }
 
 void ImportUnsortedSegment(OperatorBase& c, const std::string& update,
-                           double initial) {
+                           Tensor initial) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   if (c.Input(1).rank() > c.Input(0).rank())
     return c.FailInvalid("segment_ids: expected no more dims than the data");
@@ -241,16 +255,16 @@ void ImportUnsortedSegment(OperatorBase& c, const std::string& update,
 }
 
 void ImportUnsortedSegmentSum(OperatorBase& c) {
-  ImportUnsortedSegment(c, "add", 0);
+  ImportUnsortedSegment(c, "add", c.Input(0).Like(0));
 }
 void ImportUnsortedSegmentProd(OperatorBase& c) {
-  ImportUnsortedSegment(c, "multiply", 1);
+  ImportUnsortedSegment(c, "multiply", c.Input(0).Like(1));
 }
 void ImportUnsortedSegmentMax(OperatorBase& c) {
-  ImportUnsortedSegment(c, "maximum", ExtremeOf(c.Input(0).dtype(), false));
+  ImportUnsortedSegment(c, "maximum", ExtremeLike(c.Input(0), false));
 }
 void ImportUnsortedSegmentMin(OperatorBase& c) {
-  ImportUnsortedSegment(c, "minimum", ExtremeOf(c.Input(0).dtype(), true));
+  ImportUnsortedSegment(c, "minimum", ExtremeLike(c.Input(0), true));
 }
 
 void ImportMatrixDiag(OperatorBase& c) {

@@ -19,9 +19,11 @@ inline Tensor PlaceAlong(OperatorBase& c, const Dim& extent, int axis,
   return AlongAxis(IotaVector(c.builder(), extent, DType::kI64), axis, rank);
 }
 
-// Returns the lowest or highest value of a type; for floats, the finite ones of
-// f32.
+// Returns the lowest or highest value of a type; for floats, a finite one.
+// The highest integer of 64 bits is not exact.
 double ExtremeOf(DType dtype, bool highest);
+// Returns exactly that value, as a scalar of x's type.
+Tensor ExtremeLike(Tensor x, bool highest);
 
 // Imports ArgMax or ArgMin. `mode`: maximum or minimum. Operands: (x, axis).
 void ImportArgExtreme(OperatorBase& c, const std::string& mode);
@@ -47,11 +49,11 @@ void ImportCumulative(OperatorBase& c, Opcode opcode, double identity,
 // Imports a segment operator, which combines rows of equal id by `update` (add,
 // multiply, minimum, maximum), beginning with `initial`. Operands: (data, ids).
 // Ids ascend.
-void ImportSegment(OperatorBase& c, const std::string& update, double initial);
+void ImportSegment(OperatorBase& c, const std::string& update, Tensor initial);
 // Imports a segment operator like ImportSegment, for ids in any order. The
 // third operand is the number of segments. Rows with negative ids are ignored.
 void ImportUnsortedSegment(OperatorBase& c, const std::string& update,
-                           double initial);
+                           Tensor initial);
 void ImportUnsortedSegmentSum(OperatorBase& c);
 void ImportUnsortedSegmentProd(OperatorBase& c);
 void ImportUnsortedSegmentMax(OperatorBase& c);

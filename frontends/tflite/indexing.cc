@@ -57,7 +57,7 @@ void ImportArgMin(OperatorContext& c) {
 }
 
 void ImportSegmentSum(OperatorContext& c) {
-  tf_common::ImportSegment(c, "add", 0);
+  tf_common::ImportSegment(c, "add", c.Input(0).Like(0));
 }
 void ImportUnsortedSegmentSum(OperatorContext& c) {
   tf_common::ImportUnsortedSegmentSum(c);

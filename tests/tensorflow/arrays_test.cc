@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontends/tensorflow/import.h"
@@ -535,6 +537,31 @@ TEST(Arrays, Segments) {
       {"SparseSegmentMean", sparse, {F32({2, 1}, {2.5, 2})}},
       {"SparseSegmentSqrtN", sparse, {F32({2, 1}, {5 / std::sqrt(2), 2})}},
   });
+}
+
+// A segment without rows has the lowest or highest value of its type.
+TEST(Arrays, SegmentsWithoutRows) {
+  const double f64 = std::numeric_limits<double>::max();
+  const double f32 = std::numeric_limits<float>::max();
+  const std::pair<DType, double> kHighest[] = {
+      {DType::kF64, f64}, {DType::kF32, f32}, {DType::kF16, 65504}};
+  for (const auto& [type, highest] : kHighest) {
+    for (const bool is_max : {true, false}) {
+      OneOp op(is_max ? "UnsortedSegmentMax" : "UnsortedSegmentMin");
+      op.Input({type, {1}, {3}}).Input(I32({1}, {1})).Constant(I32({}, {2}));
+      ExpectNumbers(op.Run(), {{type, {2}, {is_max ? -highest : highest, 3}}});
+    }
+  }
+  // The highest integers are exact, although no double has their values.
+  OneOp least("UnsortedSegmentMin");
+  least.Input({DType::kI64, {1}, {3}}).Input(I32({1}, {1}));
+  least.Constant(I32({}, {2}));
+  ExpectNumbers(least.Run(), {{DType::kI64, {2}, {std::ldexp(1, 63), 3}}}, 0);
+  // Rows may be infinite.
+  const double infinity = std::numeric_limits<double>::infinity();
+  OneOp infinite("SegmentMax");
+  infinite.Input(F32({2}, {-infinity, 2})).Input(I32({2}, {0, 2}));
+  ExpectNumbers(infinite.Run(), {F32({3}, {-infinity, 0, 2})});
 }
 
 // A constant's list of values may be shorter than the tensor: the last value
