@@ -74,16 +74,29 @@ ModelBuilder SqueezeIfOne() {
   return m;
 }
 
-TEST(If, SqueezesADimThatMustThenBeOne) {
+// The results differ in rank, so that there is one branch. It is the one for
+// which the open dim need not be 1, unless the model states a rank.
+TEST(If, SqueezesADimThatIsTakenNotToBeOne) {
   ModelBuilder m = SqueezeIfOne();
   m.Node("Neg", {"squeezed"}, {"y"});
   m.Output("y");
   const std::vector<float> x = {1, 2, 3, 4};
+  ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 2})}), {2, 2},
+               {-1, -2, -3, -4});
+  const Status status = ErrorOf(RunGraph(m.Import(), {Vector(x, {2, 1})}));
+  EXPECT_THAT(
+      std::string(status.message()),
+      AllOf(HasSubstr("'maybe (If)': this module was compiled for the else "
+                      "branch, found a condition that is true"),
+            HasSubstr("pin the dims")));
+  auto& type = *m.graph().mutable_output(0)->mutable_type();
+  type.mutable_tensor_type()->set_elem_type(TensorProto::FLOAT);
+  type.mutable_tensor_type()->mutable_shape()->add_dim();
   ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 1})}), {2}, {-1, -2});
-  const Status status = ErrorOf(RunGraph(m.Import(), {Vector(x, {2, 2})}));
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("'maybe (If)/"),
-                    HasSubstr("dim 2*n must be 2: expected 2, found 4")));
+  EXPECT_THAT(
+      std::string(ErrorOf(RunGraph(m.Import(), {Vector(x, {2, 2})})).message()),
+      AllOf(HasSubstr("'maybe (If)/"),
+            HasSubstr("dim 2*n must be 2: expected 2, found 4")));
 }
 
 TEST(If, WhatFollowsIsThereForBothRanks) {

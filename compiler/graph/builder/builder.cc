@@ -434,6 +434,15 @@ Value* GraphBuilder::Reshape(Value* a, const Shape& shape) {
   return Apply("reshape", {a}, {{"shape", shape}});
 }
 
+bool GraphBuilder::AssumesDims() const {
+  const auto& operations = graph_.operations();
+  return std::any_of(
+      operations.begin(), operations.end(), [](const auto& operation) {
+        return operation->name() == "assume" &&
+               operation->operand(0)->shape() != operation->result()->shape();
+      });
+}
+
 Value* GraphBuilder::Transpose(Value* a, std::vector<int64_t> permutation) {
   return Apply("transpose", {a}, {{"permutation", std::move(permutation)}});
 }

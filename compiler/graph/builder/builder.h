@@ -81,6 +81,9 @@ class GraphBuilder {
   // not. Returns false if the caller may assume that `a` is not 1; the builder
   // records this assumption.
   bool LeavesBroadcastOpen(const Dim& a, const Dim& b);
+  // True if an operation is only for certain values of open dims, as Reshape
+  // may be.
+  bool AssumesDims() const;
   const Status& status() const { return status_; }
   // Sets the builder's error. Only the first error is kept.
   void Fail(Status status);

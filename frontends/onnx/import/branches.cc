@@ -90,7 +90,8 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
   if (!SameKinds(then_outputs, else_outputs)) {
     // Exporters make such Ifs, for example with the condition "this dim is 1"
     // around a Squeeze. The branch whose outputs fit the types that the model
-    // states is then the one that the author meant.
+    // states is then the one that the author meant. If they do not tell, it is
+    // the branch for which an open dim need not be 1.
     const bool then_fits = FitStatedTypes(c.node(), then_outputs, scope);
     const bool else_fits = FitStatedTypes(c.node(), else_outputs, scope);
     if (then_fits == else_fits && MaySplit(c.origin())) {
@@ -98,7 +99,10 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
       return UnimplementedError("node '" + c.origin() +
                                 "': its branches give different kinds");
     }
-    const bool is_then = then_fits || !else_fits;
+    const bool is_then = then_fits == else_fits
+                             ? !regions.then().builder().AssumesDims() ||
+                                   regions.otherwise().builder().AssumesDims()
+                             : then_fits;
     choices_.Choose(c.origin(), is_then);
     return import_one(condition, is_then);
   }
