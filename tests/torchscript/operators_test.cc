@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/torchscript/one_operator.h"
@@ -366,6 +367,33 @@ TEST(Operators, ListsDictsAndTexts) {
       "def f():\n  return torch.mul(x0, 5)\ny = fork(f)\n"
       "return torch.wait(y)",
       5);
+}
+
+TEST(Operators, ConditionsOfTheCode) {
+  const std::vector<std::pair<std::string, bool>> questions = {
+      {"torch.eq([1, 2], [1, 2])", true},
+      {"torch.ne([1, 2], [1, 3])", true},
+      {"torch.lt(1, 2)", true},
+      {"torch.ge(1, 2)", false},
+      {"torch.__not__(True)", false},
+      {"torch.__contains__([1, 2], 2)", true},
+      {"torch.__contains__({\"a\": 1}, \"b\")", false},
+      {"torch.__is__(None, None)", true},
+      {"torch.__isnot__(x0, None)", true},
+      {"torch.eq(\"a\", \"a\")", true},
+      {"torch.is_floating_point(x0)", true},
+      {"isinstance(x0, Tensor)", true},
+      {"torch.eq(torch.format(\"{}-{}\", 1, [2, 3]), \"1-[2, 3]\")", true},
+  };
+  for (const auto& [expression, expected] : questions) {
+    SCOPED_TRACE(expression);
+    ExpectNumbers(
+        RunTorch("if " + expression +
+                     ":\n  y = torch.ones([1])\nelse:\n  y = torch.zeros([1])\n"
+                     "return y",
+                 {F32({2, 3}, std::vector<double>(6))}),
+        {F32({1}, {expected ? 1.0 : 0.0})});
+  }
 }
 
 }  // namespace
