@@ -43,7 +43,7 @@ constexpr char kGpuOnly[] =
     "import's own: tests/onnx/contrib_test";
 constexpr char kOld[] =
     "Caffe2's, which ONNX Runtime does not have: "
-    "tests/onnx/retired_operators_test";
+    "tests/onnx/cases/retired.case";
 
 constexpr NotGenerated kNotGenerated[] = {
     {"", "Bernoulli", kDraws},
@@ -56,7 +56,7 @@ constexpr NotGenerated kNotGenerated[] = {
     {"", "RandomUniform", kDraws},
     {"", "RandomUniformLike", kDraws},
     {"", "TfIdfVectorizer",
-     "its pools hang together: tests/onnx/operators_test"},
+     "its pools hang together: tests/onnx/cases/text_and_training.case"},
     {"ai.onnx.ml", "CastMap", kMaps},
     {"ai.onnx.ml", "DictVectorizer", kMaps},
     {"ai.onnx.ml", "TreeEnsemble",
