@@ -30,6 +30,7 @@ const Function kFunctions[] = {
     // Halves are rounded to even.
     {"round", 1, [](const double* x) { return std::nearbyint(x[0]); }},
     {"sqrt", 1, [](const double* x) { return std::sqrt(x[0]); }},
+    {"cbrt", 1, [](const double* x) { return std::cbrt(x[0]); }},
     {"exp", 1, [](const double* x) { return std::exp(x[0]); }},
     {"exp2", 1, [](const double* x) { return std::exp2(x[0]); }},
     {"expm1", 1, [](const double* x) { return std::expm1(x[0]); }},
