@@ -27,7 +27,7 @@ FIRST = re.compile(
 # --share counts only comments with at least so many words.
 WORDS_OF_A_SENTENCE = 4
 
-# A word without one plain meaning, and what to say instead.
+# Words without one plain meaning, each with a text that says which word to use instead.
 WORDS = [
     (re.compile(r"\b(nobody|somebody|whoever)\b", re.I), "name who acts: no caller, another thread, the user"),
     (re.compile(r"\b(goes|go|going|went) on\b(?! (to|a|an|the|top|one|two|another)\b)", re.I), "continues, resumes"),
@@ -37,7 +37,7 @@ WORDS = [
     (re.compile(r"(?<!\bin )\bturns?\b(?! (into|on|off|out|to|it|a|an|the|them|red|green)\b)(?! \S+ (on|off|into)\b)(?!-)", re.I), "iteration, round"),
 ]
 
-# Scopes of other libraries: names in them are not looked up.
+# Namespaces and libraries of others. Names with such a scope are not looked up in this repository.
 FOREIGN = re.compile(r"(std|absl|llvm|vk|cu|nv|spv|spirv|flatbuffers|google|testing|torch|tf|tflite|onnx|numpy|np|ONNX|aten|ATen|prim|c10|gemmlowp|ruy|xnnpack|isl|H5)")
 PATH = re.compile(
     r"(?<![\w./{}<>*-])((?:base|tensor|hal|vm|compiler|frontends|jit|tools|tests|samples|docs|packaging|third_party|bazel|toolchains|visibility)"
@@ -46,7 +46,8 @@ MEMBER = re.compile(r"(?<![\w:])([A-Za-z]\w+)::([A-Za-z]\w+)\b(?!::)")
 CALL = re.compile(r"(?<![\w:.>%@])([A-Z][a-z0-9]+(?:[A-Z]\w*)+)\(")
 FOREIGN_NAMES = {"LoadLibrary", "MultiplyByQuantizedMultiplier", "GetProcAddress", "PyObject", "BitCast"}
 
-# Recipes (docs/adding) name files that their reader is about to write.
+# Placeholders in names of files. Recipes (docs/adding) name files that their reader is about to
+# write, which do not exist.
 PLACEHOLDER = re.compile(r"NAME|vm_name|my_|^My")
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -73,7 +74,8 @@ class Names:
         for path in PATH.findall(text):
             if PLACEHOLDER.search(path):
                 continue
-            # A generated header is named by its schema.
+            # A header that is generated from a schema is not in the repository, but its .fbs file
+            # is.
             if path not in self.paths and path.replace("_generated.h", ".fbs") not in self.paths \
                     and not path.endswith((".pb.h", ".pb.cc")):
                 yield "no file " + path
@@ -94,7 +96,7 @@ def read(path):
 
 
 def problems_of_words(text):
-    # Quoted code keeps the names that it has.
+    # Code in backquotes is not checked, because it keeps the names that it has.
     text = re.sub(r"`[^`\n]*`", "code", text)
     for pattern, instead in WORDS:
         match = pattern.search(text)

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/progress.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "compiler/graph/verifier.h"
 #include "compiler/lowering/emit.h"
 #include "compiler/lowering/fusion.h"
@@ -33,7 +33,7 @@
 namespace ember::compiler {
 namespace {
 
-// --- behind the graph passes ---
+// --- the stages after the graph passes ---
 
 template <bool kJoins>
 Status Form(Compilation& compilation) {
@@ -68,11 +68,12 @@ constexpr Lowering kEmit = {
 // --- the list ---
 
 constexpr Stage kPipeline[] = {
-    // This pass is first, so that the set of rounded values follows from the
-    // model alone.
+    // widen-chains is the first pass, so that the set of values that are
+    // rounded follows from the model alone and not from other passes.
     {"widen-chains", "chains of f16 and bf16 are computed in f32", WidenChains},
     {"simplify", "drops operations that compute nothing", Simplify},
-    // This pass comes before folding, while weights are still bytes.
+    // dequantize-late runs before fold-constants, while weights are still
+    // bytes.
     {"dequantize-late", "quantizers' float operators compute with integers",
      DequantizeLate},
     {"hoist-scales",
@@ -81,44 +82,48 @@ constexpr Stage kPipeline[] = {
     {"fold-constants",
      "computes operations on constants by running their definition",
      FoldConstants, nullptr, /*is_of_all_regions=*/true},
-    // Weights may be computed outside of regions; from here on regions fold
-    // them.
+    // The first fold-constants may have computed weights outside of regions.
+    // capture-constants copies them into the regions, so that later passes fold
+    // operations there.
     {"capture-constants", "constants that regions use become theirs",
      CaptureConstants},
-    // This pass comes before transposes move, so that equal transposes of one
-    // value are merged.
+    // This pass runs before sink-transposes, so that equal transposes of one
+    // value are merged first.
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"sink-transposes",
      "moves transposes down until they cancel: channels-last throughout",
      SinkTransposes},
     {"simplify", "what the moved transposes left", Simplify},
-    // This pass folds the weights' own transposes; fold-scales looks for
-    // constant weights.
+    // This fold-constants computes transposes of weights, because fold-scales
+    // applies only to weights that are constants.
     {"fold-constants", "constants that were transposed", FoldConstants, nullptr,
      /*is_of_all_regions=*/true},
     {"fold-pads", "zero pads become the padding of convolutions and windows",
      FoldPads},
     {"fold-scales", "batch-norm scales become part of the weights", FoldScales},
-    // From here on transposes and constants keep their places.
+    // The passes from here on neither move transposes nor change the layout of
+    // constants.
     {"narrow-products", "products of quantized tensors read bytes",
      NarrowProducts},
     {"fold-constants", "scaled weights, biases, sums of weights", FoldConstants,
      nullptr, /*is_of_all_regions=*/true},
-    // This pass comes after all passes that would fold its casts again.
+    // narrow-weights runs after all passes that fold constants, because they
+    // would fold its casts again.
     {"narrow-weights", "weights that narrow floats hold are stored so",
      NarrowWeights},
     {"index-comparisons", "masks compare indices, not constants that count",
      UseIndicesInComparisons},
-    // This pass comes behind those that would fold the indices to constants.
+    // split-searches runs after all passes that fold constants, because they
+    // would replace its indices by constants.
     {"split-searches", "arg searches along rows become two reductions",
      SplitSearches},
     {"simplify", "what folding left", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
-    // This pass comes behind those that drop operations: only divisions that
-    // are left count.
+    // check-divisors runs after the passes that drop operations: only divisions
+    // that remain are checked.
     {"check-divisors",
      "refuses integers divided by a constant 0; disabled: they give 0",
      CheckDivisors, nullptr, /*is_of_all_regions=*/true},
@@ -129,7 +134,7 @@ constexpr Stage kPipeline[] = {
     {"emit", "plans memory and writes the program", nullptr, &kEmit},
 };
 
-// --- the runner ---
+// --- the functions that run the stages ---
 
 // Returns the text of a graph for a dump. Dumps are for reading: large
 // constants are printed as their hash.
@@ -163,8 +168,8 @@ std::span<const Stage> GraphPipeline() {
   return {std::begin(kPipeline), end};
 }
 
-// Runs a pass on inner regions first: values that they no longer use are then
-// unused outside, too.
+// Runs a pass on inner regions first. If the pass makes a captured value unused
+// inside a region, the pass on the graph around the region sees that.
 Status RunPass(const Stage& pass, graph::Graph& graph) {
   if (pass.is_of_all_regions) return pass.pass(graph);
   for (graph::Operation* operation : graph.Operations()) {

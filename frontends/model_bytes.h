@@ -20,7 +20,7 @@
 
 namespace ember::frontends {
 
-// Maps the whole file.
+// Maps the whole file into memory.
 StatusOr<graph::ConstantData> MapModelFile(const std::string& path);
 
 // Returns the bytes in place if `owner` keeps them. Without an owner it returns

@@ -7,13 +7,13 @@
 #include <map>
 
 #include "jit/target/compile_target.h"
-#include "tools/lib/child.h"
-#include "tools/lib/corpus.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/golden.h"
-#include "tools/lib/kernel_checks.h"
-#include "tools/lib/load_prejitted.h"
-#include "tools/lib/table.h"
+#include "tools/lib/benchmark/child.h"
+#include "tools/lib/calls/kernel_checks.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/models/corpus.h"
+#include "tools/lib/models/golden.h"
+#include "tools/lib/models/load_prejitted.h"
+#include "tools/lib/report/table.h"
 
 namespace ember::tools {
 namespace {
@@ -32,7 +32,8 @@ struct Options {
   KernelCheckFlags checks;
   double seconds = 1;
   bool complete = false;
-  bool found_nothing = false;  // set by the run: true if no model was selected
+  // The run sets this: true if no model was selected.
+  bool found_nothing = false;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -132,8 +133,9 @@ StatusOr<GoldenResult> RunCase(const GoldenCase& golden, const Options& options,
   return GoldenResult::Parse(text);
 }
 
-// Returns the message without the model's path. In a Markdown table it is cut
-// to a length that a terminal shows; JSON has all of it.
+// Returns the message without the model's path. For a Markdown table the
+// message is cut to a length that fits a terminal; other formats have all of
+// it.
 std::string Note(const GoldenCase& golden, std::string_view message,
                  TableFormat format) {
   std::string note(message);
@@ -187,7 +189,8 @@ Status Run(Options& options) {
   std::vector<std::string> columns = {"model",   "status",  "sets",
                                       "max abs", "max rel", "rtol",
                                       "atol",    "ms",      "note"};
-  // Formats for scripts have two more columns, which identify the row.
+  // JSON and CSV have two more columns, "file" and "set", by which a script
+  // finds the row.
   const bool for_scripts = format != TableFormat::kMarkdown;
   if (for_scripts) columns.insert(columns.end(), {"file", "set"});
   Table table(columns);

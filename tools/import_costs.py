@@ -100,7 +100,8 @@ def measure_all(options, models, folder):
     for name in (name for name in models if name not in measured):
         command, module = compile_command(name, models, folder)
         try:
-            measure(command)  # the first run only brings the file into the system's cache
+            # This run is not counted: it only brings the file into the system's file cache.
+            measure(command)
             values = result_of(module, options.width, name, folder)
             expected = expected or values
             check_same(values, expected)

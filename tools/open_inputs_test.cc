@@ -1,11 +1,11 @@
-// Tests what a user of the tools sees of inputs that a model leaves open in one
-// way or another, and of indices that do not fit.
+// Tests the messages about inputs whose dims, rank or type the model leaves
+// open, and about indices that are out of range.
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "frontends/onnx/model_builder.h"
-#include "tools/cli_fixture.h"
+#include "frontends/onnx/testing/model_builder.h"
+#include "tools/testing/cli_fixture.h"
 
 namespace ember::tools {
 namespace {

@@ -43,7 +43,8 @@ def time_process(command):
                                env=dict(os.environ, ORT_DIR=compare_ort.ORT_DIR))
     first = process.stdout.readline()
     arrived = (time.monotonic() - start) * 1e3
-    # communicate() would miss the bytes that readline() has buffered.
+    # Lines are read directly, not by communicate(), which would miss bytes that readline() has
+    # already buffered.
     with process:
         rest, errors = process.stdout.read(), process.stderr.read()
     if process.returncode != 0 or not first:

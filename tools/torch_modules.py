@@ -58,7 +58,7 @@ MASK = A > 0
 SMALL = whole(3, 4)
 SIGNAL = numbers(2, 40)
 
-# A line of TorchScript, and its operands x, y, z.
+# Each entry has a line of TorchScript that computes the result, and the operands x, y and z.
 LINES = [
     # Sampling and images.
     *[(f"torch.grid_sampler(x, y, {mode}, {padding}, {corners})", IMAGE, GRID)
@@ -210,7 +210,7 @@ if torchvision is not None:
         ("torch.ops.torchvision.nms(x, y, 0.5)", BOXES[:, 1:], torch.tensor([0.3, 0.9, 0.5])),
     ]
 
-# The body of a scripted forward(x, y, z), for what one line cannot say.
+# Bodies of a scripted function forward(x, y, z), for code that needs several lines.
 BODIES = [
     ("y = x.expand(3, 4).contiguous()\ny[0] = 1\nreturn y", numbers(1, 4)),
     ("y = x.t().contiguous()\ny[0] = 1\nreturn x, y", A.clone()),

@@ -4,20 +4,20 @@
 #include <sstream>
 
 #include "base/file.h"
-#include "tools/lib/benchmark.h"
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/device.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/json.h"
-#include "tools/lib/kernel_cache.h"
-#include "tools/lib/kernel_checks.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/peak.h"
-#include "tools/lib/process.h"
-#include "tools/lib/table.h"
-#include "tools/lib/tier.h"
+#include "tools/lib/benchmark/benchmark.h"
+#include "tools/lib/benchmark/process.h"
+#include "tools/lib/calls/kernel_checks.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/json.h"
+#include "tools/lib/cli/kernel_cache.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/tier.h"
+#include "tools/lib/report/peak.h"
+#include "tools/lib/report/table.h"
 
 namespace ember::tools {
 namespace {
@@ -160,7 +160,7 @@ void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
   std::fputs(table.Print(format).c_str(), stdout);
 }
 
-// Returns one object of the file that --life writes.
+// Returns the JSON object of one measurement in the file that --life writes.
 std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
   std::ostringstream text;
   text << "{\"model\": " << JsonString(FileName(options.model))
@@ -181,7 +181,8 @@ std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
   return text.str();
 }
 
-// Returns an error that does not depend on a measurement.
+// Checks the flags that do not depend on a measurement, before the first one
+// begins.
 Status CheckOptions(const Options& options,
                     const std::vector<std::string>& tiers,
                     const std::vector<int64_t>& threads) {

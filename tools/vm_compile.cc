@@ -10,20 +10,20 @@
 #include "base/one_line.h"
 #include "compiler/compile.h"
 #include "compiler/pipeline.h"
-#include "frontends/formats.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/compile_limits.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/limits.h"
-#include "tools/lib/load_model.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/show_progress.h"
-#include "tools/lib/table.h"
-#include "vm/format/model_metadata.h"
+#include "frontends/registry/formats.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/compile_limits.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/limits.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/show_progress.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/load_model.h"
+#include "tools/lib/report/table.h"
 #include "vm/format/writer.h"
+#include "vm/isa/model_metadata.h"
 
 namespace ember::tools {
 namespace {
@@ -147,7 +147,8 @@ std::string SizeText(int64_t bytes) {
   return text;
 }
 
-// An error unless a stage has the name and may be left out.
+// Returns an error unless a stage of the compiler has this name and may be
+// disabled.
 Status CheckPass(const std::string& name) {
   std::vector<std::string_view> known;
   for (const compiler::Stage& stage : compiler::Pipeline()) {
@@ -217,8 +218,8 @@ Status Compile(const Options& options) {
     vm::SetMetadata(entry.key, entry.value, module.metadata);
   progress = nullptr;
   EMBER_RETURN_IF_ERROR(dump_status);
-  // The limits end here, so that they cannot end the process while it writes
-  // the module.
+  // The limits of time and memory end here, so that they cannot end the process
+  // while it writes the module.
   limits = nullptr;
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, UserPath(options.output)));
   const std::chrono::duration<double, std::milli> time =

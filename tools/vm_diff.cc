@@ -4,23 +4,23 @@
 #include <memory>
 
 #include "base/one_line.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/compile_limits.h"
-#include "tools/lib/device.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/limits.h"
-#include "tools/lib/load_jit.h"
-#include "tools/lib/load_model.h"
-#include "tools/lib/lockstep.h"
-#include "tools/lib/module_trace.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/replay.h"
-#include "tools/lib/repro.h"
-#include "tools/lib/side.h"
-#include "tools/lib/tier.h"
-#include "tools/lib/time_limit.h"
+#include "tools/lib/calls/lockstep.h"
+#include "tools/lib/calls/module_trace.h"
+#include "tools/lib/calls/replay.h"
+#include "tools/lib/calls/repro.h"
+#include "tools/lib/calls/side.h"
+#include "tools/lib/cli/compile_limits.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/limits.h"
+#include "tools/lib/cli/load_jit.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/time_limit.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/load_model.h"
+#include "tools/lib/models/tier.h"
+#include "tools/lib/tensors/compare.h"
 
 namespace ember::tools {
 namespace {
@@ -33,14 +33,15 @@ struct Options {
   std::string a = "tier:0", b, repro;
   int64_t threads = 0, seed = 0, rows = 10;
   double rtol = kRtol, atol = 1e-5, factor = 1;
-  // Returns the tolerance for results, and for the comparison of two models.
+  // Returns the tolerance for the results of whole models (not of single
+  // dispatches).
   Tolerance OfModels() const {
     return {.rtol = rtol, .atol = atol, .allows_rounding = rtol == kRtol};
   }
   LimitFlags limits;
   MissingInputs missing;
   bool allow_tf32 = false;
-  bool differs = false;  // set by the run: true if results differ
+  bool differs = false;  // The run sets this: true if results differ.
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -109,7 +110,8 @@ void PrintDifferences(const std::vector<DispatchDifference>& differences,
   }
 }
 
-// Prints each result. Returns true if one differs.
+// Prints for each result of the model how it compares. Returns true if a result
+// differs.
 bool CompareResults(const Options& options, const vm::Module& module,
                     const std::vector<vm::Tensor>& b,
                     const std::vector<vm::Tensor>& a) {
@@ -192,8 +194,9 @@ Status CompareModules(Options& options, const Side& a, const Side& b,
   if (!trace_b.ok()) return trace_b.status().WithContext(options.models[1]);
   const TraceComparison comparison =
       CompareTraces(*trace_b, trace_a, options.OfModels());
-  // Two models may compute the same by other steps, so that only results say
-  // whether they differ. The dispatches say where a difference begins.
+  // Two models may compute the same results by different steps. So only the
+  // models' results decide the exit status; the dispatches show where a
+  // difference begins.
   options.differs =
       CompareResults(options, *module_a, trace_b->results, trace_a.results);
   std::printf("%lld dispatches correspond, %lld do not; %lld differ%s",

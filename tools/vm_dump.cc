@@ -6,23 +6,23 @@
 #include "base/did_you_mean.h"
 #include "base/file.h"
 #include "base/one_line.h"
-#include "compiler/graph/text.h"
-#include "frontends/formats.h"
-#include "tensor/text.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/compile_limits.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/graph_drawing.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/limits.h"
-#include "tools/lib/load_model.h"
-#include "tools/lib/module_graph.h"
-#include "tools/lib/native_kernels_table.h"
-#include "tools/lib/netron.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/table.h"
+#include "compiler/graph/text/text.h"
+#include "frontends/registry/formats.h"
+#include "tensor/text/text.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/compile_limits.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/limits.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/load_model.h"
+#include "tools/lib/report/graph_drawing.h"
+#include "tools/lib/report/module_graph.h"
+#include "tools/lib/report/native_kernels_table.h"
+#include "tools/lib/report/netron.h"
+#include "tools/lib/report/table.h"
 #include "vm/isa/text.h"
 
 namespace ember::tools {
@@ -84,7 +84,8 @@ std::string Signature(const vm::ModuleDefinition& module) {
   return text;
 }
 
-// Prints "key: value", or the lines of a long value below its key.
+// Returns the module's metadata as text: "key: value", or a long value in lines
+// below its key.
 std::string Metadata(const vm::ModuleDefinition& module) {
   std::string text;
   for (const vm::MetadataEntry& entry : module.metadata) {

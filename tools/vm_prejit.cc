@@ -10,17 +10,17 @@
 #include "base/target_text.h"
 #include "jit/c/target.h"
 #include "jit/target/compile_target.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/compile_targets.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/load_model.h"
-#include "tools/lib/native_files.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/prejit.h"
-#include "tools/lib/table.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/compile_targets.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/load_model.h"
+#include "tools/lib/prejit/native_files.h"
+#include "tools/lib/prejit/prejit.h"
+#include "tools/lib/report/table.h"
 #include "vm/format/recorded_profile.h"
 #include "vm/format/writer.h"
 
@@ -114,7 +114,7 @@ void Declare(Options& options, Flags& flags) {
       "vm-prejit model.vmfb --target=host --profile=model.profile -o app.vmfb");
 }
 
-// Adds a section, in place of one for the same target.
+// Adds a section of native kernels. It replaces a section for the same target.
 void Put(vm::NativeSection section, std::vector<vm::NativeSection>& natives) {
   std::erase_if(natives, [&](const vm::NativeSection& other) {
     return other.target == section.target;
@@ -218,7 +218,7 @@ Status CheckTargets(const Options& options,
   return CheckNativeLibrary(names, LibraryOptionsOf(options));
 }
 
-// The files that are written, before any kernel is made.
+// Checks, before any kernel is made, that the output files can be written.
 Status CheckFiles(const Options& options,
                   const std::vector<jit::CompileTarget>& targets) {
   EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));

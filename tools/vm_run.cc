@@ -10,34 +10,34 @@
 
 #include "base/file.h"
 #include "base/one_line.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/chrome_trace.h"
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/compile_limits.h"
-#include "tools/lib/device.h"
-#include "tools/lib/explain.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/kernel_cache.h"
-#include "tools/lib/kernel_checks.h"
-#include "tools/lib/limits.h"
-#include "tools/lib/load_model.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/peak.h"
-#include "tools/lib/placement.h"
-#include "tools/lib/profile.h"
-#include "tools/lib/shadow.h"
-#include "tools/lib/statistics.h"
-#include "tools/lib/tensor_print.h"
-#include "tools/lib/tier.h"
-#include "tools/lib/time_limit.h"
+#include "tools/lib/calls/kernel_checks.h"
+#include "tools/lib/calls/shadow.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/compile_limits.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/kernel_cache.h"
+#include "tools/lib/cli/limits.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/time_limit.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/load_model.h"
+#include "tools/lib/models/tier.h"
+#include "tools/lib/report/chrome_trace.h"
+#include "tools/lib/report/explain.h"
+#include "tools/lib/report/peak.h"
+#include "tools/lib/report/placement.h"
+#include "tools/lib/report/profile.h"
+#include "tools/lib/report/statistics.h"
+#include "tools/lib/tensors/compare.h"
+#include "tools/lib/tensors/print.h"
 #include "vm/format/recorded_profile.h"
 #include "vm/isa/limits.h"
-#include "vm/runtime/device_session.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 
 namespace ember::tools {
 namespace {
@@ -159,7 +159,7 @@ void Declare(Options& options, Flags& flags) {
       "vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
 }
 
-// The tensors that results are compared with.
+// Reads the tensors of --expected, with which results are compared.
 StatusOr<std::vector<NumberedTensor>> ReadExpected(const Options& options,
                                                    const vm::Module& module) {
   RandomTensors random(static_cast<uint64_t>(options.seed));
@@ -188,7 +188,8 @@ Status CheckExpected(const Options& options, const vm::Module& module,
   return OkStatus();
 }
 
-// The paths of --output, of which the folders are there.
+// Returns the paths of --output. Error: a path's folder does not exist or
+// cannot be written.
 StatusOr<std::vector<NamedPath>> OutputPaths(const Options& options) {
   std::vector<NamedPath> paths;
   for (const std::string& spec : options.outputs) {
@@ -201,7 +202,7 @@ StatusOr<std::vector<NamedPath>> OutputPaths(const Options& options) {
   return paths;
 }
 
-// The number of the result that each path is for.
+// Returns for each path of --output the number of the result to write there.
 StatusOr<std::vector<size_t>> BindOutputs(const std::vector<NamedPath>& paths,
                                           const vm::Module& module) {
   std::vector<std::optional<std::string>> names;
@@ -238,8 +239,8 @@ Status WriteTrace(const std::string& path, const std::string& model,
   return WriteFileAtomically(UserPath(path), ChromeTrace(model, events));
 }
 
-// Writes a profile of the session's dispatches, each summed over all of its
-// sites.
+// Writes a profile to a file: for each dispatch, the times of all its sites
+// together.
 Status WriteRecord(const std::string& path, const vm::Session& session) {
   const vm::Module& module = session.module();
   std::map<uint32_t, vm::DispatchProfile> dispatches;
@@ -299,7 +300,8 @@ StatusOr<std::shared_ptr<Shadow>> OpenShadow(const Options& options,
       .folder = UserPath(options.shadow), .runs = options.shadow_runs});
 }
 
-// Prints what the shadow checked. Error: a kernel differed.
+// Prints how many kernels and calls --shadow checked, and each difference.
+// Returns an error if a kernel differed.
 Status CheckShadow(const Shadow& shadow) {
   std::fputs(shadow.Text().c_str(), stdout);
   const size_t count = shadow.findings().size();
@@ -309,7 +311,8 @@ Status CheckShadow(const Shadow& shadow) {
                        " gave other results than tier 0");
 }
 
-// Adds the device to an error, unless it is the default one.
+// Adds "--device=NAME" to the error's message, unless the device is the default
+// one.
 Status OnDevice(const std::string& device, const Status& status) {
   return device == "cpu" ? status : status.WithContext("--device=" + device);
 }
@@ -348,7 +351,7 @@ TierOptions TierOptionsOf(const Options& options) {
           .model = options.models[0]};
 }
 
-// Returns an error that does not depend on the model.
+// Checks the flags that do not depend on the model.
 Status CheckOptions(const Options& options) {
   EMBER_RETURN_IF_ERROR(CheckTierOptions(TierOptionsOf(options)));
   EMBER_RETURN_IF_ERROR(
@@ -385,7 +388,8 @@ StatusOr<std::vector<double>> TimeRuns(const Options& options,
   return milliseconds;
 }
 
-// "20 runs: the first 12.3 ms, the others 3.2 ms (median), 3.1 to 4.5 ms".
+// Prints a line such as "20 runs: the first 12.3 ms, the others 3.2 ms
+// (median), 3.1 to 4.5 ms".
 void PrintLatency(std::vector<double> milliseconds) {
   const double first = milliseconds.front();
   const size_t runs = milliseconds.size();
@@ -476,7 +480,8 @@ Status Run(Options& options) {
   if (options.explain && !device->is_host()) {
     const std::string what =
         ExplainDeviceText(*session, tier.tiering.get(), options.device);
-    // The first session is destroyed, as two would take twice the memory.
+    // The first session is destroyed before the second one is made, because
+    // both together would take twice the memory.
     session = nullptr;
     EMBER_ASSIGN_OR_RETURN(
         const std::string where,

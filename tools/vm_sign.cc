@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/sign.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/prejit/sign.h"
 
 namespace ember::tools {
 namespace {

@@ -38,16 +38,24 @@ class Waits:
     """Tracks which thread has each core, and which threads are ready to run on it."""
 
     def __init__(self, program):
-        self.program = program  # name of the calling thread
-        self.running = {}  # for each core: (thread, since, group)
-        self.ready = {}  # for each waiting thread of the session: [core, {group: seconds}]
+        self.program = program  # The name of the thread that calls the model.
+        # For each core, the thread that runs on it: (thread, time since it runs there, group of the
+        # thread).
+        self.running = {}
+        # For each thread of the session that waits for a core: [core, {group: seconds that threads
+        # of this group ran on the core}].
+        self.ready = {}
         self.session = set()
-        self.waits = []  # list of {group: seconds}
+        # One entry {group: seconds} for each call: how long the session's threads waited for
+        # threads of each group.
+        self.waits = []
 
     def group(self, thread, name):
         if name in (self.program, "ember-pool"):
             self.session.add(thread)
-        else:  # a thread has its creator's name at first
+        # A thread has the name of its creator at first, so it may have been counted as a thread of
+        # the session.
+        else:
             self.session.discard(thread)
         return OWN if name == self.program else GROUP_OF_NAME.get(name, OTHERS)
 

@@ -1,4 +1,5 @@
-// Functions of each element.
+// Imports Caffe's elementwise layers: activations, powers, exponentials,
+// logarithms and Dropout.
 #include <cmath>
 #include <string>
 
@@ -62,7 +63,7 @@ void ImportMish(LayerContext& c) {
   c.SetOutput(0, x * Tanh(ops::Softplus(x)));
 }
 
-// Computes (shift + scale * x)^power.
+// Imports Power: (shift + scale * x)^power.
 void ImportPower(LayerContext& c) {
   const PowerParameter& p = c.layer().power_param();
   Tensor x = c.Input(0);

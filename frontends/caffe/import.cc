@@ -20,16 +20,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A net with its weights, after reading.
+// A net and its weights, as read from the files.
 struct Model {
   std::string name;
   std::vector<LayerParameter> layers;
   Weights weights;
   std::vector<std::string> unknown;  // NetText::unknown
-  std::string no_weights;            // Reason for having no caffemodel.
+  // If no caffemodel was found: the reason, for errors.
+  std::string no_weights;
 };
 
-// Takes a net from text, which may have weights inside.
+// Moves a net that was parsed from text into the model, with the weights that
+// the text may contain.
 Status TakeNet(NetParameter& net, Model& model) {
   EMBER_ASSIGN_OR_RETURN(model.layers, UpgradedLayers(net));
   for (LayerParameter& layer : model.layers) {

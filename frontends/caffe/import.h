@@ -9,7 +9,7 @@
 //
 // Inputs have the names and dims of the net and are f32;
 // ImportOptions::input_shapes replaces the dims, as Caffe's Reshape does.
-// Results are the blobs that no layer takes, in the order of their names. The
+// Results are the blobs that no layer reads, in the order of their names. The
 // values that LSTM and RNN keep between runs are state.
 //
 // Errors are one line. All unsupported layers of a net are listed at once.

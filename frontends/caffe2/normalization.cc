@@ -67,8 +67,8 @@ void ImportInstanceNorm(OperatorContext& c) {
                    x.dtype()));
 }
 
-// Computes in [N, groups, the rest of the channels, spatial…], from either
-// order.
+// Imports GroupNorm, for images with channels first or last. It computes in the
+// layout [N, groups, channels of a group, spatial…].
 void ImportGroupNorm(OperatorContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor x = c.Input(0);
@@ -99,8 +99,8 @@ void ImportGroupNorm(OperatorContext& c) {
                    x.dtype()));
 }
 
-// Imports LayerNorm. Mean and deviation are results, too: [dims before the
-// axis…, 1].
+// Imports LayerNorm. Mean and standard deviation are results, too, of shape
+// [dims before the axis…, 1].
 void ImportLayerNorm(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -126,7 +126,8 @@ void ImportLayerNorm(OperatorContext& c) {
   c.SetOutput(2, Cast(Reshape(deviation, outer), x.dtype()));
 }
 
-// Sums the squares of the channels around each channel.
+// Imports LRN, which divides x by a power of the sum of the squares of the
+// channels around each channel.
 void ImportLRN(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const Tensor x = c.Input(0);
@@ -144,7 +145,7 @@ void ImportLRN(OperatorContext& c) {
   c.SetOutput(1, scale);
 }
 
-// Divides by the norm along an axis.
+// Imports Normalize: divides x by its L2 norm along an axis.
 void ImportNormalize(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -162,7 +163,7 @@ void ImportNormalizeL1(OperatorContext& c) {
   c.SetOutput(Select(Equal(sum, 0), x, x / sum));
 }
 
-// Normalises over all dims from the axis on.
+// Imports Softmax, which normalises over all dims from the axis on.
 void ImportSoftmax(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);

@@ -136,8 +136,8 @@ class Importer {
     }
     table_ = Tensor(&builder_, values[0]);
     for (const Feature& input : inputs) table_names_.push_back(input.name);
-    // Only the parts of a pipeline look columns up by name; other models take
-    // all of them.
+    // The parts of a pipeline look columns up by name, so each column becomes a
+    // feature. Any other model reads all columns together.
     const bool has_parts = IsPipeline(KindOf(model_.root()));
     for (size_t i = 0; has_parts && i < inputs.size(); ++i) {
       features_[inputs[i].name] = {

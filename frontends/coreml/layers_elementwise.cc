@@ -11,8 +11,8 @@
 namespace ember::coreml {
 namespace {
 
-// Combines all inputs; leading dims of 1 let inputs of different ranks
-// broadcast.
+// Combines all inputs by a binary operation. Inputs of different ranks get
+// leading dims of 1, so that they broadcast.
 Tensor Combined(LayerContext& c, Opcode opcode) {
   Tensor y = c.Input(0);
   for (int i = 1; i < c.input_count(); ++i) y = Binary(opcode, y, c.Input(i));
@@ -45,7 +45,7 @@ void ReduceNd(LayerContext& c, const Function& function) {
   axes = p.Flag(3) || axes.empty() ? AllAxes(x) : c.Axes(axes, x.rank());
   if (!c.ok()) return;
   Tensor y = function(x, axes, p.Flag(2));
-  // Results have at least one dim.
+  // A result has at least one dim, so a scalar becomes [1].
   if (c.ok() && y.rank() == 0) y = Reshape(y, {Dim(1)});
   c.SetOutput(0, y);
 }
@@ -268,7 +268,8 @@ void ImportAcosh(LayerContext& c) {
   const Tensor x = c.Input(0);
   c.SetOutput(0, Log(x + Sqrt(x * x - 1.0)));
 }
-// Computes min(x, beta), with alpha * x in place of x below 0.
+// Imports ClampedReLU, which computes min(x, beta), with alpha * x in place of
+// x below 0.
 void ImportClampedRelu(LayerContext& c) {
   const Tensor x = c.Input(0);
   c.SetOutput(0, Minimum(Select(Less(x, 0), x * c.parameters().Float(1), x),
@@ -449,7 +450,7 @@ void ImportBatchedMatmul(LayerContext& c) {
     if (p.Flag(2)) b = transposed(b);
     return c.SetOutput(0, MatMul(a, b));
   }
-  // The matrix is stored by columns.
+  // The constant matrix of the layer is stored column by column.
   b = c.Weights(p, 8, {p.Integer(6), p.Integer(5)});
   Tensor y = MatMul(a, Transpose(b, {1, 0}));
   if (p.Flag(7)) y = y + c.Weights(p, 9, {p.Integer(6)});

@@ -1,4 +1,4 @@
-// MIL's functions of elements, activations and reductions.
+// Imports MIL's elementwise operations, activations and reductions.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -124,7 +124,8 @@ void ClampedRelu(MilOperation& o) {
                          o.Number("beta", 0)));
 }
 
-// Computes alpha log(1 + exp(beta x)), with alpha and beta per channel.
+// Imports softplus_parametric: alpha log(1 + exp(beta x)), with alpha and beta
+// per channel.
 void ParametricSoftplus(MilOperation& o) {
   if (!o.CheckRank("x", 3)) return;
   const Tensor x = o.Input("x");

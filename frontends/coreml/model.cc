@@ -113,7 +113,8 @@ void ReadArray(const ProtobufView& type, Feature& feature) {
     for (size_t i = 0; i < feature.dims.size() && i < other.size(); ++i)
       if (other[i] != feature.dims[i]) feature.varies[i] = true;
   }
-  // If there are fewer ranges than dims, they are those of the last dims.
+  // If there are fewer size ranges than dims, the ranges belong to the last
+  // dims.
   const size_t skipped =
       feature.dims.size() - std::min(feature.dims.size(), ranges.size());
   for (size_t i = 0; i < ranges.size() && i + skipped < feature.dims.size();
@@ -217,7 +218,9 @@ std::string FileOfPackage(const std::string& folder) {
   fs::path package(folder);
   if (!package.has_filename()) package = package.parent_path();
   if (package.extension() != ".mlpackage") return "";
-  // The manifest names the file, but Apple's tools always write it here.
+  // The package's manifest names the model's file. It is not read, because
+  // Apple's tools always use this path; otherwise the first .mlmodel in the
+  // package is used.
   const fs::path usual =
       package / "Data" / "com.apple.CoreML" / "model.mlmodel";
   std::error_code error;

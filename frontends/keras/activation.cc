@@ -19,7 +19,7 @@ Tensor Clip(Tensor x, double low, double high) {
 }
 
 Tensor Elu(Tensor x, double alpha) {
-  // Only the negative part goes into the exponential, so that it stays finite.
+  // The exponential is computed of min(x, 0) only, so that it stays finite.
   return Select(Less(0, x), x, Expm1(Minimum(x, 0)) * alpha);
 }
 
@@ -27,7 +27,8 @@ Tensor LeakyRelu(Tensor x, double slope) {
   return Select(Less(x, 0), x * slope, x);
 }
 
-// Returns Keras' hard sigmoid. Keras 3 adopted JAX's definition.
+// Returns Keras' hard sigmoid. Keras 3 uses JAX's definition, Keras 2 another
+// one.
 Tensor HardSigmoid(LayerContext& c, Tensor x) {
   if (c.major_version() >= 3) return Clip(x / 6.0 + 0.5, 0, 1);
   return Clip(x * 0.2 + 0.5, 0, 1);
@@ -79,7 +80,7 @@ std::optional<double> OptionalNumber(const Config& config,
 }
 
 double SlopeOf(LayerContext& c, double otherwise) {
-  // Keras 3 calls it "negative_slope".
+  // Keras 3 calls the slope "negative_slope", Keras 2 "alpha".
   return c.config().Number("negative_slope",
                            c.config().Number("alpha", otherwise));
 }
@@ -125,7 +126,7 @@ Tensor ActivatedBy(LayerContext& c, Tensor x, std::string_view name) {
 Tensor Activated(LayerContext& c, Tensor x, const Config& activation) {
   if (activation.json() == nullptr || !c.ok()) return x;
   if (const auto name = activation.AsText()) return ActivatedBy(c, x, *name);
-  // The entry is {"class_name": "function", "config": "relu"}, or a layer.
+  // The activation is {"class_name": "function", "config": "relu"}, or a layer.
   const Config config = activation.Entry("config");
   if (const auto name = config.AsText()) return ActivatedBy(c, x, *name);
   StatusOr<Layer> layer = ReadLayer(activation);

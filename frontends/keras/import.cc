@@ -64,7 +64,8 @@ Status OpenHdf5(std::span<const uint8_t> bytes,
                          Document::Parse(config->front(), "model_config"));
   EMBER_ASSIGN_OR_RETURN(auto version, root.Strings("keras_version"));
   if (!version) {
-    // Older files keep the version with the weights.
+    // Older files have the Keras version as an attribute of the group of
+    // weights.
     EMBER_ASSIGN_OR_RETURN(const auto group, root.Find("model_weights"));
     if (group) {
       EMBER_ASSIGN_OR_RETURN(version, group->Strings("keras_version"));

@@ -254,7 +254,7 @@ struct LayerRow {
   WeightsFunction weights = nullptr;    // null: none
   InnerLayersFunction inner = nullptr;  // null: none
   ImportFunction import = nullptr;
-  // If not empty, the layer is unsupported, and this says why.
+  // If not empty, the layer is unsupported, and this text is the reason.
   std::string_view reason = "";
 };
 
@@ -264,7 +264,8 @@ struct FunctionRow {
   ImportFunction import = nullptr;
 };
 
-// The files of the layers' families define the functions.
+// Declares the import functions of all rows. They are defined in one file per
+// family of layers, such as pooling.cc.
 #define EMBER_ROW(name, masking, weights, inner, function) \
   void function(LayerContext& c);
 #define EMBER_FUNCTION(keras2, keras3, function) void function(LayerContext& c);

@@ -94,7 +94,8 @@ class GraphImporter {
         continue;
       // Variables with the same name are one input.
       if (!names.insert(node.name).second) continue;
-      // Guessing scans all nodes; real models have far fewer inputs.
+      // Dims are guessed only for the first 64 inputs, because each guess scans
+      // all nodes. Real models have far fewer inputs.
       const bool may_guess = inputs.size() < 64;
       inputs.push_back(InputOf(static_cast<int>(i), may_guess));
     }
@@ -109,7 +110,7 @@ class GraphImporter {
     NodeContext attributes(const_cast<graph::GraphBuilder&>(builder_), node,
                            {});
     const std::string type = attributes.Text("__dtype__", "0");
-    // Types have the same numbers as in .params.
+    // The attribute __dtype__ holds a type number, as .params files do.
     input.dtype = type == "1"   ? DType::kF64
                   : type == "2" ? DType::kF16
                   : type == "3" ? DType::kU8
@@ -228,7 +229,8 @@ class GraphImporter {
     std::vector<Tensor> inputs;
     for (const Entry& entry : node.inputs) {
       const std::vector<Tensor>& results = values_[entry.node];
-      // A label is an absent input.
+      // The result of a node that is not needed (a label) is passed as an
+      // absent tensor.
       if (!needed_[entry.node]) {
         inputs.emplace_back();
         continue;
@@ -288,7 +290,8 @@ struct Paths {
   std::string symbol, params;
 };
 
-// Reads the epoch, four digits or more before ".params".
+// Returns the epoch in a file's name: the four or more digits before ".params";
+// nullopt if the name has none.
 std::optional<int64_t> EpochOf(std::string_view file, std::string_view stem) {
   if (!file.starts_with(stem) || !file.ends_with(".params"))
     return std::nullopt;

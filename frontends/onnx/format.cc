@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "frontends/model_errors.h"
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/import/import.h"
 #include "frontends/protobuf_fields.h"
 #include "third_party/onnx/onnx.pb.h"
 
@@ -22,9 +22,9 @@ using frontends::Format;
 using frontends::InputInfo;
 using frontends::KnownTensor;
 
-// True if the bytes can be a text, such as the name of a model's producer.
-// Where ONNX has such a text, other formats have messages, with bytes that no
-// text has.
+// True if the bytes can be a text, such as the name of a model's producer. In
+// the fields in which ONNX has such a text, other formats have messages, which
+// contain bytes that do not occur in a text.
 bool IsText(std::span<const uint8_t> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) {
     return byte >= 0x20 || byte == '\t' || byte == '\n' || byte == '\r';

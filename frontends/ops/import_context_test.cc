@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/axes.h"
 
 namespace ember::ops {
@@ -61,7 +61,7 @@ TEST(ImportContext, Ranges) {
             "");
   EXPECT_THAT(ErrorOf([](ImportContext& c) {
                 EXPECT_FALSE(c.CheckRange("k", 6, 1, 5));
-                // The first error stays.
+                // A later error does not replace the first one.
                 EXPECT_FALSE(c.CheckRange("k", 5, 1, 5));
               }),
               HasSubstr("k: expected a value in [1, 5], found 6"));

@@ -28,8 +28,8 @@ Tensor ScaleOf(GraphBuilder& b, const ResizedAxis& axis) {
   return AsF64(b, axis.out) / AsF64(b, axis.in);
 }
 
-// Returns the exact length of the result minus one. The exact length is that
-// before it was rounded down to a whole number.
+// Returns the exact length of the result minus one. The exact length is in *
+// scale, before it is rounded down to a whole number.
 Tensor LastPosition(GraphBuilder& b, const ResizedAxis& axis) {
   if (axis.scale && axis.in.is_constant() && axis.out.is_constant() &&
       axis.out != Dim(1)) {
@@ -52,7 +52,8 @@ Tensor SourcePositions(GraphBuilder& b, const ResizeSpec& spec,
   Tensor scale = ScaleOf(b, axis);
   Tensor half_pixel = (i + 0.5) / scale - 0.5;
   if (spec.fixed_point) {
-    // The positions must agree to the last bit, as it decides how halves round.
+    // In fixed point, the positions must equal those of the other engines to
+    // the last bit, because that bit decides how halves round.
     Tensor narrow =
         (Cast(i, DType::kF32) + 0.5) / Cast(scale, DType::kF32) - 0.5;
     half_pixel = Cast((narrow + 0.5) - 0.5, DType::kF64);
@@ -172,10 +173,10 @@ Tensor Interpolate(GraphBuilder& b, const ResizeSpec& spec,
   }
   const int first = static_cast<int>(std::floor(-radius)) + 1;
   // Before the first and after the last element both neighbours are that one
-  // element, which is then the exact result. A weighted sum of it would round,
-  // so that results that should be equal would differ. That would be visible in
-  // a normalization of an axis that grew from one element, or in the index of a
-  // maximum.
+  // element, which is then the exact result. A weighted sum of one element with
+  // itself would round, so that results that should be equal would differ. That
+  // would be visible in a normalization of an axis that grew from one element,
+  // or in the index of a maximum.
   if (spec.mode == "linear" && !spec.antialias) {
     positions = Maximum(Minimum(positions, AsF64(b, axis.in - Dim(1))), 0);
   }

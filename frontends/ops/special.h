@@ -12,7 +12,7 @@
 
 namespace ember::ops {
 
-// Returns 1 - erf(x), which stays accurate where it is small.
+// Returns 1 - erf(x), which is accurate even where the result is small.
 Tensor ErfComplement(Tensor x);
 Tensor ErfInverse(Tensor x);
 // LogGamma returns log |gamma(x)|. Digamma returns the derivative of log

@@ -16,7 +16,8 @@
 namespace ember::stablehlo {
 namespace {
 
-// Gives constants that are resources the bytes that follow the program.
+// Sets the bytes of each constant that names a resource. The resources follow
+// the program in the file.
 Status ResolveResources(Module& module, AttributeList& attributes);
 
 Status ResolveResource(Module& module, Attribute& attribute) {
@@ -55,7 +56,8 @@ Status ResolveResources(Module& module, Region& region) {
   return OkStatus();
 }
 
-// owner: keeps the contents alive, or null.
+// Reads a module from text or bytecode. owner: keeps the contents alive; null
+// if they may be freed.
 StatusOr<Module> Read(std::string_view contents,
                       std::shared_ptr<const void> owner) {
   EMBER_ASSIGN_OR_RETURN(Module module,
@@ -73,7 +75,8 @@ StatusOr<Module> ReadPath(const std::string& path) {
   return Read(AsText(file.bytes), file.owner);
 }
 
-// Returns those attributes of the module that are texts and integers.
+// Returns the metadata: the attributes of the module that are texts or
+// integers.
 graph::Metadata MetadataOf(const Module& module) {
   frontends::MetadataCollector metadata("stablehlo");
   metadata.Add("name", module.name);

@@ -4,7 +4,7 @@
 //                          ImportModel("model.mlir", {}));
 //
 // The entry is the function that the options name, or `main`, or the only
-// public one. Inputs have the names in the program (jax.arg_info, else the
+// public function. Inputs have the names in the program (jax.arg_info, else the
 // argument's name, else arg0 …), outputs those of jax.result_info, else result0
 // …
 //

@@ -1,107 +1,10 @@
 // chlo's special functions, computed in f64.
-//
-// Sources: Lanczos (1964) with g = 7 for the logarithm of the gamma function;
-// Abramowitz and Stegun 6.3 for its derivative and 7.1.14 for erfc's continued
-// fraction; Giles (2010), "Approximating the erfinv function".
-#include <cmath>
-#include <span>
+#include "frontends/ops/special.h"
 
 #include "frontends/stablehlo/operator_table.h"
 
 namespace ember::stablehlo {
 namespace {
-
-Tensor Polynomial(Tensor x, std::span<const double> highest_first) {
-  Tensor sum = x.Like(highest_first[0]);
-  for (const double coefficient : highest_first.subspan(1))
-    sum = sum * x + coefficient;
-  return sum;
-}
-
-// Computes exp(-x²) / sqrt(pi) / (x + (1/2) / (x + 1 / (x + (3/2) / …))) for x
-// >= 2.
-Tensor TailOfErf(Tensor x) {
-  Tensor fraction = x;
-  for (int k = 60; k > 0; --k) fraction = x + 0.5 * k / fraction;
-  return Exp(-(x * x)) / (fraction * std::sqrt(M_PI));
-}
-
-Tensor ErfComplement(Tensor x) {
-  const Tensor large = Maximum(x, 2);
-  return Select(Less(2, x), TailOfErf(large), 1.0 - Erf(x));
-}
-
-Tensor ErfInverse(Tensor x) {
-  static constexpr double kNear[] = {
-      2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
-      -4.39150654e-06, 0.00021858087,  -0.00125372503,
-      -0.00417768164,  0.246640727,    1.50140941};
-  static constexpr double kFar[] = {
-      -0.000200214257, 0.000100950558, 0.00134934322,
-      -0.00367342844,  0.00573950773,  -0.0076224613,
-      0.00943887047,   1.00167406,     2.83297682};
-  const Tensor w = -Log1p(-(x * x));
-  Tensor y = x * Select(Less(w, 5), Polynomial(w - 2.5, kNear),
-                        Polynomial(Sqrt(w) - 3.0, kFar));
-  // Newton's method on 1 - |x|, which stays accurate near 1.
-  const Tensor side = Select(Less(x, 0), x.Like(-1), x.Like(1));
-  for (int step = 0; step < 2; ++step) {
-    const Tensor size = Absolute(y);
-    const Tensor error = (1.0 - Absolute(x)) - ErfComplement(size);
-    const Tensor next = size - error / (Exp(-(size * size)) * (-M_2_SQRTPI));
-    const Tensor usable = Less(size, 6);
-    y = side * Select(usable, next, size);
-  }
-  const Tensor end = LessEqual(1, Absolute(x));
-  const Tensor edge = Select(Less(1, Absolute(x)), x.Like(NAN), x * INFINITY);
-  return Select(end, edge, Select(Equal(x, 0), x, y));
-}
-
-// Compute sin(pi x) and cos(pi x), exact at whole numbers.
-Tensor SineOfTurns(Tensor x) {
-  const Tensor rest = x - Floor(x);
-  const Tensor odd = NotEqual(Modulo(Floor(x), 2), 0);
-  const Tensor sine = Sin(rest * M_PI);
-  return Select(odd, -sine, sine);
-}
-
-Tensor LogGamma(Tensor x) {
-  static constexpr double kLanczos[] = {
-      676.5203681218851,     -1259.1392167224028,  771.32342877765313,
-      -176.61502916214059,   12.507343278686905,   -0.13857109526572012,
-      9.9843695780195716e-6, 1.5056327351493116e-7};
-  const Tensor mirrored = Less(x, 0.5);
-  const Tensor z = Select(mirrored, 1.0 - x, x) - 1.0;
-  Tensor sum = z.Like(0.99999999999980993);
-  for (int i = 0; i < 8; ++i) sum = sum + kLanczos[i] / (z + (i + 1.0));
-  const Tensor t = z + 7.5;
-  const Tensor value =
-      (z + 0.5) * Log(t) - t + Log(sum) + 0.5 * std::log(2 * M_PI);
-  const Tensor reflected =
-      std::log(M_PI) - Log(Absolute(SineOfTurns(x))) - value;
-  const Tensor result = Select(mirrored, reflected, value);
-  return Select(IsInfinite(x), x.Like(INFINITY), result);
-}
-
-// Applies the recurrence up to where the series converges.
-Tensor Digamma(Tensor x) {
-  const Tensor mirrored = Less(x, 0.5);
-  const Tensor z = Select(mirrored, 1.0 - x, x);
-  Tensor sum = z.Like(0);
-  constexpr int kSteps = 10;
-  for (int i = 0; i < kSteps; ++i)
-    sum = sum - 1.0 / (z + static_cast<double>(i));
-  const Tensor y = z + static_cast<double>(kSteps);
-  const Tensor u = 1.0 / (y * y);
-  static constexpr double kSeries[] = {
-      -691.0 / 32760, 1.0 / 132, -1.0 / 240, 1.0 / 252,
-      -1.0 / 120,     1.0 / 12,  0};
-  const Tensor value = sum + Log(y) - 0.5 / y - Polynomial(u, kSeries);
-  const Tensor rest = x - Floor(x);
-  const Tensor reflected = value - M_PI * Cos(rest * M_PI) / Sin(rest * M_PI);
-  const Tensor pole = And(LessEqual(x, 0), Equal(rest, 0));
-  return Select(pole, x.Like(NAN), Select(mirrored, reflected, value));
-}
 
 void SetInDouble(OperationContext& c, Tensor (*function)(Tensor)) {
   const Tensor x = c.Operand(0);
@@ -111,9 +14,11 @@ void SetInDouble(OperationContext& c, Tensor (*function)(Tensor)) {
 
 }  // namespace
 
-void ImportErfComplement(OperationContext& c) { SetInDouble(c, ErfComplement); }
-void ImportErfInverse(OperationContext& c) { SetInDouble(c, ErfInverse); }
-void ImportLogGamma(OperationContext& c) { SetInDouble(c, LogGamma); }
-void ImportDigamma(OperationContext& c) { SetInDouble(c, Digamma); }
+void ImportErfComplement(OperationContext& c) {
+  SetInDouble(c, ops::ErfComplement);
+}
+void ImportErfInverse(OperationContext& c) { SetInDouble(c, ops::ErfInverse); }
+void ImportLogGamma(OperationContext& c) { SetInDouble(c, ops::LogGamma); }
+void ImportDigamma(OperationContext& c) { SetInDouble(c, ops::Digamma); }
 
 }  // namespace ember::stablehlo

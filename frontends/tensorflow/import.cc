@@ -32,7 +32,7 @@ class UnsupportedOperators {
       if (!given.contains(output.source)) roots.push_back(output.source.node);
     }
     const size_t operators = Scan(model_.main(), roots, given, "");
-    // Scan the functions that they call, each once.
+    // Scans the functions that the scanned operators call, each once.
     while (!functions_.empty()) {
       const std::string name = *functions_.begin();
       functions_.erase(functions_.begin());

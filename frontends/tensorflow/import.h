@@ -29,8 +29,8 @@ namespace ember::tensorflow {
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);
 
-// Imports a model from memory. `name`: how errors call the model. `folder`:
-// where the variables of a SavedModel are; empty if there are none.
+// Imports a model from memory. `name`: the name of the model in errors.
+// `folder`: where the variables of a SavedModel are; empty if there are none.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         const frontends::ImportOptions& options,
                                         std::string_view name = "model",

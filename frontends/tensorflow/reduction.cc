@@ -1,4 +1,4 @@
-// Operators that combine elements along dims, and by segments.
+// Imports operators that combine elements along dims, and by segments.
 #include "frontends/tf_common/reduction.h"
 
 #include <optional>
@@ -15,8 +15,8 @@ bool KeepDims(OperatorContext& c) {
   return c.Flag("keep_dims", c.Flag("keepdims", false));
 }
 
-// Number of elements of each segment, at least 1, along the first dim of a
-// tensor of rank `rank`.
+// Returns the number of elements of each segment, but at least 1, as a tensor
+// along the first dim of a tensor of rank `rank`.
 Tensor SegmentCounts(OperatorContext& c, Tensor ids, const Dim& segments,
                      int rank, DType type) {
   const Tensor hit = Equal(Unsqueeze(Cast(ids, DType::kI64), {0}),
@@ -25,7 +25,8 @@ Tensor SegmentCounts(OperatorContext& c, Tensor ids, const Dim& segments,
   return AlongAxis(Cast(Maximum(count, 1), type), 0, rank);
 }
 
-// Combines rows of a table by segment. Operands: (data, indices, segment ids[,
+// Sets the sum, mean or sum / sqrt(count) of the rows of each segment, where
+// the rows are looked up in a table. Operands: (data, indices, segment ids[,
 // count]).
 void SetSparseSegments(OperatorContext& c, bool mean, bool root) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1) || !c.CheckRank(2, 1, 1))
@@ -101,7 +102,8 @@ void ImportSegmentSum(OperatorContext& c) {
 void ImportSegmentProd(OperatorContext& c) {
   tf_common::ImportSegment(c, "multiply", 1);
 }
-// Segments without rows are 0.
+// Sets the maximum or minimum of the rows of each segment, and 0 for segments
+// without rows.
 void SetExtremeSegments(OperatorContext& c, bool highest) {
   const DType type = c.Input(0).dtype();
   tf_common::ImportSegment(c, highest ? "maximum" : "minimum",
@@ -134,7 +136,8 @@ void ImportSparseSegmentSqrtN(OperatorContext& c) {
   SetSparseSegments(c, false, true);
 }
 
-// Counts each number below the size. Operands: (x, size, weights).
+// Imports Bincount, which counts how often each number below the size occurs,
+// or sums its weights. Operands: (x, size, weights).
 void ImportBincount(OperatorContext& c) {
   const bool dense = c.node().op == "DenseBincount";
   if (!c.CheckRank(0, 0, dense ? 2 : kMaxRank)) return;

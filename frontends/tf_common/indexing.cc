@@ -9,8 +9,8 @@ namespace {
 
 Tensor Indices(Tensor x) { return Cast(x, DType::kI64); }
 
-// Combines row i of the data into row ids[i] of the result; rows with negative
-// ids are ignored.
+// Combines row i of the data into row ids[i] of the result; rows of the data
+// with negative ids are ignored.
 void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
                  double initial) {
   const Tensor data = c.Input(0);
@@ -19,7 +19,8 @@ void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
   const Dim rows = ElementCount(ids.shape());
   Shape updates{rows};
   updates.insert(updates.end(), shape.begin(), shape.end());
-  shape.insert(shape.begin(), count + Dim(1));  // one more, for ignored rows
+  // The result has one more row, to which ignored rows are written.
+  shape.insert(shape.begin(), count + Dim(1));
   const Tensor none = DimScalar(c.builder(), count);
   const Tensor place = Select(Less(ids, 0), none, ids);
   const Tensor y =
@@ -39,7 +40,8 @@ double ExtremeOf(DType dtype, bool highest) {
   }
   const int bits = 8 * DTypeByteSize(dtype);
   if (!IsSigned(dtype)) return highest ? std::ldexp(1, bits) - 1 : 0;
-  // No double is the highest 64-bit integer; this one is near it.
+  // The highest 64-bit integer is no double. The largest double below it is
+  // returned.
   if (bits == 64 && highest) return std::ldexp(1, 63) - 1024;
   return highest ? std::ldexp(1, bits - 1) - 1 : -std::ldexp(1, bits - 1);
 }
@@ -72,8 +74,8 @@ void ImportGather(OperatorBase& c, int64_t given, int64_t batch_dims) {
                          std::to_string(batch_dims));
   }
   const int b = static_cast<int>(batch);
-  // The axis is moved right after the batch, and the indices' dims then take
-  // its place.
+  // The axis is moved right after the batch dims. The gather then replaces it
+  // by the dims of the indices.
   std::vector<int64_t> order, back;
   for (int i = 0; i < b; ++i) order.push_back(i);
   order.push_back(axis);
@@ -154,7 +156,8 @@ void ImportTopK(OperatorBase& c) {
   if (c.output_count() > 1) c.SetOutput(1, Cast(results[1], c.OutputType(1)));
 }
 
-// Returns the positions at which the condition is true, [n, rank], row-major.
+// Imports Where: the positions at which the condition is true, [n, rank],
+// row-major.
 void ImportWhere(OperatorBase& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -217,7 +220,8 @@ void ImportCumulative(OperatorBase& c, Opcode opcode, double identity,
 
 void ImportSegment(OperatorBase& c, const std::string& update, double initial) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1)) return;
-  // Ids ascend, so the last one gives the number of rows.
+  // The largest id, which is the last one because ids ascend, determines the
+  // number of rows of the result.
   const Tensor ids = Indices(c.Input(1));
   const Tensor count =
       Maximum(Reduce(ids, "maximum", {0}, /*keep=*/true) + 1.0, 0);
@@ -300,7 +304,8 @@ void ImportDynamicUpdateSlice(OperatorBase& c) {
   if (c.ok()) c.SetOutput(0, Select(inside, update, x));
 }
 
-// Number of boundaries that are not above each element.
+// Imports Bucketize: for each element, the number of boundaries that are not
+// above it.
 void ImportBucketize(OperatorBase& c, const std::vector<float>& boundaries) {
   if (!c.CheckRank(0, 0, kMaxRank - 1)) return;
   const Tensor x = Cast(c.Input(0), DType::kF32);

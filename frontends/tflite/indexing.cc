@@ -1,5 +1,6 @@
-// Operators that select or place elements by indices: reads options for
-// tf_common, and imports the operators that only TensorFlow Lite has.
+// Operators that select or place elements by indices. This file reads the
+// options of TensorFlow Lite for the operators in tf_common, and imports the
+// operators that only TensorFlow Lite has.
 #include "frontends/tf_common/indexing.h"
 
 #include <string>

@@ -12,8 +12,9 @@
 namespace ember::torchscript {
 namespace {
 
-// Largest number of imports. Each may find inputs whose type must be another
-// one, because an operator refused the assumed type.
+// Largest number of imports. Each import may find inputs that need another
+// type, because an operator refused the assumed type; the import is then
+// repeated.
 constexpr int kMaxTries = 32;
 
 }  // namespace

@@ -37,8 +37,8 @@ namespace ember::torchscript {
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);
 
-// Imports an archive from memory. `owner`: keeps the bytes; if null, they are
-// copied. `name`: how errors call the model.
+// Imports an archive from memory. `owner`: keeps the bytes alive; if null, they
+// are copied. `name`: the name of the model in errors.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,

@@ -1,4 +1,4 @@
-// Operators that access elements by index: gathers, scatters, masks,
+// Imports operators that access elements by index: gathers, scatters, masks,
 // embeddings.
 #include <algorithm>
 #include <numeric>
@@ -16,7 +16,8 @@ Tensor NonZeroPositions(Call& c, const Tensor& x) {
   const Dim count = c.builder().FreshSymbol();
   return Apply("non_zero", {flat}, {{"defines", Shape{count}}});
 }
-// Returns these positions as one index vector per axis.
+// Returns the positions of the elements that are not zero, as one index vector
+// per axis.
 std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& x) {
   const Tensor positions = NonZeroPositions(c, x);
   std::vector<Tensor> indices(static_cast<size_t>(x.rank()));
@@ -35,14 +36,18 @@ std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& x) {
   return indices;
 }
 
-// The operands of x[i, :, j …]: the axes that have an index are merged into one
-// in front.
+// The operands of x[i, :, j …]: the axes that have an index are moved to the
+// front and merged into one axis.
 struct Indexed {
-  Tensor data;   // [K, others…]: K merges the axes with an index
-  Tensor index;  // indices of K, in the shape to which the indices broadcast
-  Shape others;  // extents of the axes without an index
-  std::vector<int64_t> order;  // order of the axes of x before the merge
-  int first = 0;               // position of the indices' dims in the result
+  // The tensor as [K, others…], where K merges the axes that have an index.
+  Tensor data;
+  // Indices along K, in the shape to which the given indices broadcast.
+  Tensor index;
+  Shape others;  // Extents of the axes that have no index.
+  // Order to which the axes of x are transposed before the merge.
+  std::vector<int64_t> order;
+  // Position in the result at which the dims of the indices begin.
+  int first = 0;
   bool ok = false;
 };
 Indexed PrepareIndex(Call& c, const Tensor& x) {
@@ -81,8 +86,8 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
     c.FailInvalid("indices: expected at least one tensor, found none");
     return indexed;
   }
-  // If the indexed axes are adjacent, the indices' dims replace them; otherwise
-  // the dims are in front.
+  // If the indexed axes are adjacent, the dims of the indices replace them in
+  // the result; otherwise these dims are in front.
   const bool side_by_side =
       with.back() - with.front() + 1 == static_cast<int64_t>(with.size());
   indexed.first = side_by_side ? static_cast<int>(with.front()) : 0;
@@ -107,7 +112,8 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
   indexed.ok = c.ok();
   return indexed;
 }
-// Moves the first `count` of `rank` axes after the next `first` ones.
+// Returns the order of axes that moves the first `count` of `rank` axes after
+// the `first` axes that follow them.
 std::vector<int64_t> MovedBehind(int count, int first, int rank) {
   std::vector<int64_t> order;
   for (int i = 0; i < first; ++i) order.push_back(count + i);
@@ -132,7 +138,8 @@ Tensor IndexPut(Call& c) {
   const bool accumulate = c.flag("accumulate");
   if (!c.ok()) return x;
   const std::vector<Value>& items = c.value("indices").list->items;
-  // One mask and one value need no positions.
+  // An assignment of one value where a mask is true is a selection. It does not
+  // need the positions of the true elements.
   if (items.size() == 1 && items[0].is_tensor() && !accumulate) {
     const Tensor mask = c.machine().ToTensor(items[0]);
     if (mask.dtype() == DType::kBool && mask.rank() <= x.rank() &&
@@ -145,15 +152,16 @@ Tensor IndexPut(Call& c) {
   }
   Indexed indexed = PrepareIndex(c, x);
   if (!indexed.ok) return x;
-  // A mask must have as many true elements as there are values for it.
+  // A mask must have as many true elements as there are values. The program
+  // checks that.
   const auto behind = static_cast<int>(indexed.others.size()) - indexed.first;
   if (indexed.index.rank() == 1 && values.rank() > behind &&
       values.dim(values.rank() - 1 - behind) != Dim(1)) {
     indexed.index =
         ops::WithDim(indexed.index, 0, values.dim(values.rank() - 1 - behind));
   }
-  // The values are broadcast to the shape of x[indices]; then the indices' dims
-  // are moved to the front.
+  // The values are broadcast to the shape of x[indices]; then the dims of the
+  // indices are moved to the front.
   const int count = indexed.index.rank();
   Shape rows = indexed.index.shape();
   rows.insert(rows.end(), indexed.others.begin(), indexed.others.end());
@@ -222,8 +230,8 @@ Tensor Take(Call& c) {
                      ops::NormalizeIndices(index, count), 0);
 }
 
-// Writes elements of `source` along an axis. Only the part of `source` that the
-// index covers is used.
+// Returns x with elements of `source` written to the indices along an axis.
+// Only the part of `source` that the index covers is used.
 Tensor ScatterInto(Call& c, const Tensor& x, Tensor source,
                    const std::string& update) {
   const int axis = c.axis("dim", x.rank());
@@ -373,7 +381,8 @@ Tensor OneHot(Call& c) {
                    DType::kI64);
 }
 Tensor IsNan(const Tensor& x) { return ops::NotEqual(x, x); }
-// Counts the boundaries below x (or not above it); NaN is above all numbers.
+// Returns the number of boundaries that are below each element of x or, if
+// `right`, not above it; NaN is above all numbers.
 Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
   if (!c.CheckRank("boundaries", sorted, 1, 1)) return x;
   const DType type = PromoteTypes(sorted.dtype(), x.dtype());

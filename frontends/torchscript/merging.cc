@@ -11,7 +11,8 @@ namespace {
 using Kind = Value::Kind;
 
 Tensor TypeOf(const Value& value) {
-  return value.cell->value;  // branches leave only tensors that have been read
+  // A tensor after a branch has been read already, so its value is up to date.
+  return value.cell->value;
 }
 
 }  // namespace
@@ -44,7 +45,8 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     return node;
   };
   if (depth > kMaxListDepth || !machine.Charge(1)) return conflict();
-  // A value that no path reads can be any value of the other's type.
+  // If one value is uninitialized (no path reads it), any value of the type of
+  // the other value can take its place.
   for (const bool is_then : {true, false}) {
     const Value& given = is_then ? otherwise : then;
     if (!(is_then ? then : otherwise).is(Kind::kUninitialized)) continue;
@@ -77,7 +79,10 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     const Tensor a = TypeOf(then);
     const Tensor b = TypeOf(otherwise);
     if (a.value() == nullptr || b.value() == nullptr) return conflict();
-    if (a.dtype() != b.dtype() || a.rank() != b.rank()) return conflict();
+    if (a.dtype() != b.dtype() || a.rank() != b.rank()) {
+      other_type_ = name;
+      return conflict();
+    }
     return PlanOutput(then, otherwise, Kind::kTensor, a.dtype());
   }
   if (then.is_sequence() && then.kind == otherwise.kind &&

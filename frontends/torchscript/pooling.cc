@@ -1,4 +1,4 @@
-// Pooling. Inputs are [N, C, spatial…], or without N.
+// Imports pooling. Inputs are [N, C, spatial…], or without N.
 #include "frontends/ops/pooling.h"
 
 #include <functional>
@@ -19,7 +19,7 @@ bool ReadWindow(Call& c, const Tensor& x, size_t count, bool has_dilation,
                    static_cast<int>(count) + 2))
     return false;
   window = ops::WindowOf(c.integers("kernel_size", count));
-  // Without a stride windows are adjacent.
+  // Without a stride, the stride is the extent of the window.
   const bool has_stride =
       c.has("stride") && !(c.value("stride").is_sequence() &&
                            c.value("stride").list->items.empty());
@@ -120,7 +120,7 @@ Tensor Adapt(Call& c, size_t count, bool is_mean) {
   if (!c.CheckRank("self", x, static_cast<int>(count) + 1,
                    static_cast<int>(count) + 2))
     return x;
-  // None keeps the axis.
+  // An output size of None keeps the extent of the axis.
   std::vector<std::optional<int64_t>> sizes;
   const Value& given = c.value("output_size");
   if (given.is_sequence()) {
@@ -172,16 +172,16 @@ Tensor AdaptiveAveragePool(Call& c) {
 template <size_t count>
 Value AdaptiveMaxPool(Call& c) {
   const Tensor y = Adapt(c, count, false);
-  // The indices of the largest elements are not computed: it is an error to
-  // read them.
+  // The second result, the indices of the largest elements, is not computed. It
+  // is an error to read it.
   return c.machine().NewTuple(
       {c.machine().NewTensor(y),
        Value::Text(Value::Kind::kConflict,
                    "the indices of adaptive_max_pool, which are not "
                    "supported")});
 }
-// Returns the place of the largest element of each window, counted row by row
-// in the whole image without its padding.
+// Returns the index of the largest element of each window, in row-major order
+// of the whole image without padding.
 Tensor PlacesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
                        int first) {
   const double lowest = -std::numeric_limits<double>::infinity();
@@ -192,8 +192,8 @@ Tensor PlacesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
     low[static_cast<size_t>(first) + i] = window.low[i];
     high[static_cast<size_t>(first) + i] = window.high[i];
   }
-  // Each axis becomes two: the number of the window, and the place in the
-  // window.
+  // Each axis is replaced by two: the number of the window, and the position in
+  // the window.
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
   Tensor y = ops::Pad(wide, low, high, "constant", wide.Like(lowest));
 
@@ -265,8 +265,8 @@ Value MaxPoolWithIndices(Call& c) {
        c.machine().NewTensor(PlacesOfLargest(c, x, window, first))});
 }
 
-// Puts the elements at the places that the indices say; the other elements are
-// 0.
+// Imports max_unpool: writes each element to the position that its index gives;
+// all other elements of the result are 0.
 template <size_t count>
 Tensor MaxUnpool(Call& c) {
   const Tensor x = c.tensor("self");

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "jit/llvm/testing.h"
-#include "jit/loops/dot_product.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/analysis/dot_product.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 constexpr const char* kScale = R"(loops @scale<N>(%x: input f32[N],
@@ -339,7 +339,8 @@ TEST(CompilerTest, DotProductsAreExact) {
 }
 
 TEST(CompilerTest, SmallDotProductsAreExact) {
-  // Most bytes are extreme values, with factors of one sign and of both.
+  // Most of the bytes are the extreme values of their type. The factors have
+  // the same sign or different signs.
   const auto extremes = [](const loops::Buffer&, size_t number,
                            int64_t element) -> uint64_t {
     constexpr uint64_t kSmall[] = {0x7f, 0x7f, 0x80, 0x80, 0x01};
@@ -374,4 +375,4 @@ TEST(CompilerTest, DotProductsAreInstructions) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -3,8 +3,8 @@
 //
 //   compile digits.onnx model.vmfb
 //
-// ./dev run builds this program instead of vm-compile, which reads all formats
-// and so has twice as many files to build.
+// ./dev run builds this program instead of vm-compile, because vm-compile reads
+// all formats and so takes twice as many files to build.
 #include "compiler/compile.h"
 
 #include <cstdio>

@@ -54,7 +54,7 @@ class OneCaffe2Operator {
 
  private:
   std::string type_, arguments_;
-  // operands as pairs (is a constant, value)
+  // The operands, as pairs of (true if it is a constant, value).
   std::vector<std::pair<bool, Numbers>> operands_;
   int results_ = 1;
 };

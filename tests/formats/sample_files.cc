@@ -8,10 +8,10 @@
 #include "frontends/caffe/testing/sample_models.h"
 #include "frontends/caffe2/testing/sample_models.h"
 #include "frontends/coreml/testing/sample_models.h"
-#include "frontends/formats.h"
 #include "frontends/keras/testing/sample_models.h"
 #include "frontends/mxnet/testing/sample_models.h"
 #include "frontends/onnx/testing/sample_models.h"
+#include "frontends/registry/formats.h"
 #include "frontends/stablehlo/testing/sample_models.h"
 #include "frontends/tensorflow/testing/sample_models.h"
 #include "frontends/tflite/testing/sample_models.h"
@@ -33,7 +33,7 @@ std::string Written(const std::string& name, std::string_view contents) {
 std::vector<SampleFile> SampleFiles() {
   std::vector<SampleFile> files;
   for (const std::string_view name : onnx::SampleModelNames()) {
-    // left out, because its weights are in a file of their own
+    // This model is left out, because its weights are in a separate file.
     if (name == "external") continue;
     files.push_back(
         {"onnx", Written(std::string(name) + ".onnx",

@@ -16,9 +16,9 @@
 #include "tests/mutation/mutants.h"
 #include "tests/mutation/supervised.h"
 #include "tests/mutation/try_module.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/table.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/report/table.h"
 
 namespace ember::tests {
 namespace {
@@ -84,7 +84,8 @@ class Mutator {
 
   const Options options_;
   tools::Table table_;
-  std::map<int, SupervisedReport> totals_;  // totals of each tier
+  // Outcomes of all modules together, by tier.
+  std::map<int, SupervisedReport> totals_;
   int64_t findings_ = 0;
 };
 
@@ -125,7 +126,8 @@ Status Mutator::TryFile(const std::string& path, int tier) {
   EMBER_ASSIGN_OR_RETURN(const std::string file,
                          ReadFile(tools::UserPath(path)));
   const std::span<const uint8_t> bytes = BytesOf(file);
-  // An error here also means that the file cannot be mutated.
+  // The original module must load. If it does not, its mutants would say
+  // nothing.
   const Status loads = vm::Module::Load(bytes, nullptr).status();
   if (!loads.ok()) return loads.WithContext(path);
   const MutantList mutants(bytes, options_.most_bytes_for_bits);

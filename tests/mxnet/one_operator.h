@@ -49,7 +49,7 @@ class OneMxnetOperator {
  private:
   std::string op_;
   std::vector<std::pair<std::string, std::string>> attributes_;
-  // operands as pairs (is a parameter, value)
+  // The operands, as pairs of (true if it is one of the parameters, value).
   std::vector<std::pair<bool, Numbers>> operands_;
   int results_ = 1;
 };

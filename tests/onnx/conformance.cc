@@ -14,12 +14,12 @@
 #include "tests/onnx/expectation.h"
 #include "tests/onnx/run_case.h"
 #include "tests/onnx/suite.h"
-#include "tools/lib/device.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/json.h"
-#include "tools/lib/kernel_checks.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/tier.h"
+#include "tools/lib/calls/kernel_checks.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/json.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/models/tier.h"
 
 namespace ember::tests {
 namespace {
@@ -72,7 +72,7 @@ void Declare(Options& options, tools::Flags& flags) {
 struct Report {
   std::vector<std::pair<TestCase, CaseResult>> results;
 
-  // Returns the number of passed cases for which `holds` is true.
+  // Returns the number of cases that passed and for which `holds` is true.
   template <typename Predicate>
   int Passed(Predicate holds) const {
     return static_cast<int>(
@@ -126,8 +126,8 @@ void PrintSummary(const Report& report) {
   std::printf("\n");
 }
 
-// Prints how cases passed: a case that needed help counts as passed, and is
-// counted again for the help that it needed.
+// Prints the number of passed cases, and how many of them passed only with
+// help, such as inputs that had to be constants.
 void PrintCounts(const Report& report, bool verbose,
                  const std::string& device) {
   const int passed = report.Passed([](const CaseResult&) { return true; });
@@ -174,7 +174,8 @@ void PrintCounts(const Report& report, bool verbose,
   std::printf("%lld of %lld calls of dispatches ran kernels\n",
               static_cast<long long>(kernel_calls),
               static_cast<long long>(calls));
-  // No case is ever skipped: what is not supported counts as failed.
+  // No case counts as skipped: a case with something unsupported counts as
+  // failed.
   std::printf("%d passed, %d failed, 0 skipped\n", passed,
               report.Count() - passed);
 }

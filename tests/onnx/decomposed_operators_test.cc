@@ -73,8 +73,8 @@ TEST(ArgReduce, RowsOfAnyLength) {
   }
 }
 
-// Indices that a MaxPool of the same graph returned count in the shape of the
-// MaxPool's operand.
+// If a MaxPool of the same graph made the indices, they count the elements of
+// the MaxPool's operand.
 TEST(MaxUnpool, IndicesOfAMaxPoolCountInWhatItPooled) {
   for (const bool open : {true, false}) {
     OneNode node("MaxPool", 11, 2);

@@ -93,8 +93,8 @@ TEST(OpenDims, WhatOnlyDataTellsIsComparedWhereOnlyDimsAreAskedFor) {
 }
 
 TEST(OpenDims, BroadcastDimsMeetAgain) {
-  // The model is (a + b) + a, where the rows of a and the columns of b are
-  // repeated.
+  // The model computes (a + b) + a, where a is [1, 3] and b is [2, 1] when it
+  // runs. So a broadcasts along the rows, and b along the columns.
   OneNode node("Add", 17);
   const Numbers a = Counted({1, 3}), b = Counted({2, 1}, 100);
   Open(Open(node, a), b);
@@ -173,9 +173,9 @@ TEST(OpenDims, AStatedRankSaysWhatIsSqueezed) {
   }
 }
 
-// Returns the largest of each window of 3, at every second place: as many
-// as the strides need with padding around (SAME_UPPER), or with a partial
-// window at the end.
+// Returns the maximum of windows of 3 elements with a stride of 2. If `same` is
+// true, the windows are padded on both sides (SAME_UPPER); otherwise the last
+// window may be partial.
 Values PooledBy2(const Values& x, bool same) {
   const auto count = static_cast<int64_t>(x.size());
   const int64_t outputs = same ? (count + 1) / 2 : count / 2;
@@ -192,7 +192,8 @@ Values PooledBy2(const Values& x, bool same) {
   return y;
 }
 
-// The expression of the last layer's extent is as long as that of the first.
+// After many layers that halve an open dim, the expression of the extent must
+// not be longer than after the first layer.
 TEST(OpenDims, ManyLayersMayHalveAnOpenDim) {
   constexpr int kLayers = 9;
   for (const bool same : {true, false}) {
@@ -221,7 +222,8 @@ TEST(OpenDims, ManyLayersMayHalveAnOpenDim) {
   }
 }
 
-// Each layer's extent has the one before it twice.
+// Each layer's extent is an expression that contains the previous layer's
+// extent twice, so its length would double with each layer.
 TEST(OpenDims, AnExtentThatWouldBeALongExpression) {
   constexpr int kLayers = 12;
   Values x;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/onnx/one_node.h"
 #include "vm/runtime/tensor.h"
 
@@ -72,8 +72,8 @@ void Expect(StatusOr<Floats> result, const std::vector<int64_t>& dims,
   }
 }
 
-// The result is the element itself, not a sum of two parts of it, which would
-// round.
+// At the edge, linear interpolation must give the element exactly, not a sum of
+// two weighted parts of it, which would round.
 TEST(Resize, LinearAtTheEdgeIsTheElement) {
   std::vector<float> x, y;
   for (int i = 0; i < 50; ++i) x.push_back(1 + 0.013F * static_cast<float>(i));
@@ -183,7 +183,7 @@ TEST(Loss, MeanOfAnEmptyBatchIsNoNumber) {
   }
 }
 
-// Shapes stay symbolic through reshapes and pooling, so one compiled model
+// Dims stay symbolic through reshapes and pooling, so that one compiled module
 // works for every extent.
 TEST(Dynamic, OneModuleForSeveralExtents) {
   ModelBuilder m;
@@ -224,8 +224,8 @@ TEST(Compile, LongChains) {
   EXPECT_EQ(results->front().elements<float>()[0], 1);
 }
 
-// Each step uses the previous result twice, so 2^100 paths lead to the first
-// one.
+// Each node uses the previous node's result twice, so 2^100 paths lead from the
+// last node to the first.
 TEST(Compile, TimeGrowsWithOperationsNotWithPaths) {
   ModelBuilder m;
   m.Input("x", {2});

@@ -7,21 +7,21 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
 #include "jit/oracle/oracle.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/testing/random_dispatch.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::tests {
 namespace {
 
 TEST(RandomKernelsTest, RightKernelsStay) {
-  const auto compiler = jit::NewLlvmCompiler();
+  const auto compiler = jit::llvm_ir::NewLlvmCompiler();
   ASSERT_TRUE(compiler.ok()) << compiler.status().ToString();
   const SeedRange seeds = TestSeeds(150, 0);
   jit::Oracle oracle({});

@@ -16,9 +16,9 @@
 #include "tests/performance/model_code.h"
 #include "tests/performance/model_instructions.h"
 #include "tests/performance/models.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/table.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/report/table.h"
 
 namespace ember::tests {
 namespace {

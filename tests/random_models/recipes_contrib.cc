@@ -41,6 +41,9 @@ constexpr char kPacked[] =
 constexpr char kGpuOnly[] =
     "ONNX Runtime has it for GPUs only, and the evaluator's graph is the "
     "import's own: tests/onnx/contrib_test";
+constexpr char kExperts[] =
+    "its operands hang together, and rounding decides between experts that are "
+    "nearly as likely: tests/onnx/contrib_moe_test";
 constexpr char kOld[] =
     "Caffe2's, which ONNX Runtime does not have: "
     "tests/onnx/cases/retired.case";
@@ -75,6 +78,7 @@ constexpr NotGenerated kNotGenerated[] = {
     {"com.microsoft", "GemmaRotaryEmbedding", kGpuOnly},
     {"com.microsoft", "GreedySearch", kDecoders},
     {"com.microsoft", "MatMulBnb4", kPacked},
+    {"com.microsoft", "MoE", kExperts},
     {"com.microsoft", "MulInteger", kGpuOnly},
     {"com.microsoft", "NhwcConv", kGpuOnly},
     {"com.microsoft", "NhwcFusedConv", kGpuOnly},
@@ -82,6 +86,7 @@ constexpr NotGenerated kNotGenerated[] = {
      "ONNX Runtime makes it itself, of bytes: tests/onnx/contrib_test"},
     {"com.microsoft", "QAttention", kPacked},
     {"com.microsoft", "QEmbedLayerNormalization", kPacked},
+    {"com.microsoft", "QMoE", kExperts},
     {"com.microsoft", "Sampling", kDecoders},
 };
 

@@ -12,7 +12,8 @@
 namespace ember::tests {
 namespace {
 
-// Complex numbers never leave a graph, so each test makes them in one.
+// A model cannot have complex inputs or results, so each test makes complex
+// numbers inside the graph and takes them apart again.
 TEST(Complex, ArithmeticAndParts) {
   const std::complex<double> a(1, 2), b(3, -4);
   const auto run = [&](const char* op, std::complex<double> expected) {

@@ -13,8 +13,9 @@ namespace {
 
 using tensorflow::Type;
 
-// Lists are filled up with their last value, as zeros are written; half floats
-// are given by their bits.
+// A constant's list of values may be shorter than the tensor: the last value
+// fills the rest, which is how a tensor of zeros is written. Half floats are
+// given by their bits.
 TEST(Constants, OfLists) {
   tensorflow::GraphMaker graph;
   tensorflow::AttrValue value;
@@ -34,8 +35,9 @@ TEST(Constants, OfLists) {
                 {F32({4}, {1, 2, 2, 2}), F32({}, {1.5})});
 }
 
-// The last string of the list is looked up once: it may be long, and fill very
-// many elements.
+// The last string of a shorter list fills the rest of the tensor. It must be
+// looked up only once, because it may be long and there may be very many
+// elements.
 TEST(Constants, OfStrings) {
   tensorflow::GraphMaker graph;
   tensorflow::AttrValue value;

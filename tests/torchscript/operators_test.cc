@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +18,9 @@ const double kNan = std::nan("");
 const Numbers kMatrix = F32({2, 3}, {3, 1, 2, -1, 5, 4});
 
 TEST(Operators, ResizingToAlignedCorners) {
-  // The whole sizes count: of 3 elements 2.5 times as many are 7, whose ends
-  // lie on the ends.
+  // A scale factor of 2.5 makes 7 elements (7.5, rounded down) of 3. With
+  // aligned corners only these sizes count: the first and last results equal
+  // the first and last elements.
   const Numbers x = F32({1, 1, 3}, {0, 6, 12});
   ExpectTorch("torch.upsample_linear1d(x0, None, True, [2.5])", {x},
               {F32({1, 1, 7}, {0, 2, 4, 6, 8, 10, 12})});
@@ -48,7 +50,7 @@ TEST(Operators, GridsAndWindows) {
   const Numbers theta = F32({1, 2, 3}, {1, 0, 0.5, 0, 2, 0});
   ExpectTorch("torch.affine_grid_generator(x0, [1, 1, 2, 2], True)", {theta},
               {F32({1, 2, 2, 2}, {-0.5, -2, 1.5, -2, -0.5, 2, 1.5, 2})});
-  // A single element is in the middle.
+  // Along a dim with a single element, the grid's coordinate is 0, the middle.
   ExpectTorch("torch.affine_grid_generator(x0, [1, 1, 1, 2], True)", {theta},
               {F32({1, 1, 2, 2}, {-0.5, 0, 1.5, 0})});
   const Numbers columns = F32({1, 2, 2}, {1, 2, 3, 4});
@@ -255,7 +257,8 @@ TEST(Operators, FourierTransforms) {
   ExpectTorch(
       "torch.view_as_real(torch.unsqueeze(torch.view_as_complex(x0), 0))",
       {F32({1, 2}, {1, 2})}, {F32({1, 1, 2}, {1, 2})});
-  // A signal is cut into frames, transformed, and put together again.
+  // A signal is cut into frames and transformed (stft), and the inverse (istft)
+  // must give the signal again.
   const std::string stft =
       "torch.stft(x0, 4, 2, 4, x1, True, \"reflect\", False, True, True)";
   ExpectTorch("torch.istft(" + stft + ", 4, 2, 4, x1)",
@@ -271,7 +274,7 @@ TEST(Operators, FourierTransforms) {
       << failed.status().message();
 }
 
-// The layer of an encoder has the same results as one operator as by the
+// An encoder layer as one fused operator must have the same results as the
 // operators that it consists of.
 TEST(Operators, TransformersFastPath) {
   Numbers x = F32({1, 2, 2}, {1, 2, 3, 5});
@@ -299,7 +302,7 @@ TEST(Operators, TransformersFastPath) {
       "(torch._native_multi_head_attention(x0, x0, x0, 2, 1, x1, x2, x3, x4, "
       "None, True, True))[1]",
       {x, in, bias, out, two}, {(*expected)[1]});
-  // A hidden key gets no weight.
+  // A key that the mask hides gets the weight 0.
   ExpectTorch(
       "(torch._native_multi_head_attention(x0, x0, x0, 2, 1, x1, x2, x3, x4, "
       "x5, True, True, 1))[1]",
@@ -307,7 +310,8 @@ TEST(Operators, TransformersFastPath) {
       {F32({1, 2, 2}, {1, 0, 1, 0})});
 }
 
-// Sequences of several lengths are filled up to the length of the longest one.
+// Sequences of different lengths form a nested tensor, which is padded to the
+// length of the longest one.
 TEST(Operators, NestedTensors) {
   const Numbers x = F32({2, 3, 1}, {1, 2, 3, 4, 5, 6});
   const Numbers mask = {DType::kBool, {2, 3}, {1, 1, 0, 1, 0, 0}};
@@ -324,7 +328,8 @@ TEST(Operators, WritingToCopies) {
     ExpectNumbers(RunTorch(body, {F32({2, 2}, {1, 2, 3, 4})}), expected);
   };
   const Numbers same = F32({2, 2}, {1, 2, 3, 4});
-  // A tensor that is not row-major in memory becomes a copy.
+  // torch.contiguous copies a tensor that is not row-major in memory. So
+  // writing to the copy does not change the original.
   expect("y = torch.contiguous(torch.t(x0))\n_0 = torch.zero_(y)\nreturn x0",
          {same});
   expect("y = torch.reshape(torch.t(x0), [4])\n_0 = torch.zero_(y)\nreturn x0",
@@ -333,7 +338,8 @@ TEST(Operators, WritingToCopies) {
       "y = torch.contiguous(torch.expand(torch.select(x0, 0, 0), [3, 2]))\n"
       "_0 = torch.zero_(torch.select(y, 0, 0))\nreturn (x0, y)",
       {same, F32({3, 2}, {0, 0, 1, 2, 1, 2})});
-  // The results of these operators stay views.
+  // The results of the following operators are views, so writing to them
+  // changes the original.
   expect("y = torch.reshape(x0, [4])\n_0 = torch.zero_(y)\nreturn x0",
          {F32({2, 2}, {0, 0, 0, 0})});
   expect(
@@ -367,6 +373,27 @@ TEST(Operators, ListsDictsAndTexts) {
       "def f():\n  return torch.mul(x0, 5)\ny = fork(f)\n"
       "return torch.wait(y)",
       5);
+}
+
+// The rank of a result is part of the module. A dim of 1 in a dim that the
+// model leaves open is an error, not a result of another rank.
+TEST(Operators, SqueezeOfAnOpenDimIsChecked) {
+  frontends::ImportOptions options;
+  options.input_shapes["x0"] = {std::nullopt, 3, 1};
+  for (const char* call : {"torch.squeeze(x0)", "torch.squeeze(x0, 0)"}) {
+    const std::string archive =
+        ScriptedTorchArchive(std::string("return ") + call, 1);
+    const auto kept =
+        RunTorchArchive(archive, {F32({2, 3, 1}, {1, 2, 3, 4, 5, 6})}, options);
+    ASSERT_TRUE(kept.ok()) << kept.status().ToString();
+    EXPECT_EQ((*kept)[0].dims[0], 2) << call;
+    const auto dropped =
+        RunTorchArchive(archive, {F32({1, 3, 1}, {1, 2, 3})}, options);
+    ASSERT_FALSE(dropped.ok()) << call;
+    EXPECT_NE(dropped.status().message().find("fix the dim when compiling"),
+              std::string::npos)
+        << dropped.status().ToString();
+  }
 }
 
 TEST(Operators, ConditionsOfTheCode) {

@@ -1,4 +1,4 @@
-// Sessions: creating them from options.
+// Implements the creation of sessions from their options.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -9,9 +9,9 @@
 #include "vm/api/handles.h"
 #include "vm/api/parts.h"
 #include "vm/format/module_signature.h"
-#include "vm/runtime/native_kernels.h"
-#include "vm/runtime/session_kernels.h"
-#include "vm/runtime/tiering.h"
+#include "vm/runtime/dispatch/native_kernels.h"
+#include "vm/runtime/dispatch/session_kernels.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::api {
 namespace {
@@ -22,7 +22,8 @@ std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
 
 StatusOr<EmberSessionOptions> CopyOptions(const EmberSessionOptions* given) {
   EmberSessionOptions options = {};
-  // Fields that the caller's header did not have keep their defaults.
+  // Fields that the caller's version of the struct does not have keep their
+  // defaults.
   if (given != nullptr) {
     std::copy_n(reinterpret_cast<const char*>(given),
                 std::min(given->struct_size, sizeof(options)),
@@ -83,13 +84,13 @@ vm::CompilePlace PlaceOf(int32_t compile_in) {
   }
 }
 
-// Creates the object that compiles and runs kernels. Null if AUTO finds no JIT
-// and can run without one: on the host, or with kernels of files if the session
-// may run any.
+// Creates the object that compiles and runs kernels. Returns null if AUTO finds
+// no JIT and can run without one: on the host, or on a device if the session
+// may run native kernels of files.
 StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
     const EmberModule& module, const EmberSessionOptions& options, bool is_host,
     const vm::NativePermission& permission, const Logger& logger) {
-  // EmberTier has the values of KernelTier.
+  // The values of EmberTier are the same as those of KernelTier.
   const vm::CompilePlan plan =
       vm::PlanCompilation(static_cast<vm::KernelTier>(options.tier),
                           PlaceOf(options.compile_in), is_host);
@@ -114,8 +115,8 @@ bool HasNatives(const EmberModule& module) {
          !module.overlays.empty();
 }
 
-// Returns the native code of the module and its overlays that may run. If none
-// may, *why gets the reason.
+// Returns which native code of the module and its overlays may run. If none
+// may, *why is set to the reason.
 vm::NativePermission PermissionOf(const EmberModule& module,
                                   const EmberSessionOptions& options,
                                   std::string* why) {
@@ -173,7 +174,8 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
   return kernels;
 }
 
-// Sessions on the host share kernels; a session on a device has its own.
+// Returns the kernels for a session. Sessions on the host share kernels; a
+// session on a device has its own.
 StatusOr<SharedKernels> FindKernelsOf(
     EmberModule& module, const EmberSessionOptions& options,
     const std::shared_ptr<hal::Device>& device,
@@ -194,7 +196,8 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
                      EmberSession** out) {
   EMBER_ASSIGN_OR_RETURN(const EmberSessionOptions options, CopyOptions(given));
   {
-    // Once the module has sessions, nothing can be added to it.
+    // From this point on no kernels can be added to the module, because it has
+    // a session.
     const std::lock_guard<std::mutex> lock(module.mutex);
     module.has_sessions = true;
   }
@@ -266,8 +269,8 @@ EmberStatus SessionCreate(EmberModule* module,
 void SessionRelease(EmberSession* session) {
   if (session == nullptr) return;
   {
-    // Cancels the run that the session's thread executes or is about to
-    // execute.
+    // The run that the session's thread executes, or is about to execute, is
+    // cancelled.
     const std::lock_guard<std::mutex> lock(session->mutex);
     session->is_closing = true;
     session->cancels = true;

@@ -15,7 +15,8 @@ std::span<const uint8_t> BytesOf(const void* data, size_t size) {
 }  // namespace
 
 Sha512Digest SignedDigest(const ModuleDefinition& module) {
-  // No other data that a key may sign begins with this text.
+  // The signed data begins with this text, so that a signature of other data by
+  // the same key is never valid for a module.
   constexpr std::string_view kPurpose = "Ember: native code of a module, 1";
   Sha512 hash;
   hash.Add(BytesOf(kPurpose.data(), kPurpose.size()));

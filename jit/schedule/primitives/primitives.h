@@ -55,8 +55,8 @@
 // (loops::LoopKind::kMatrix). The same is true of matrices of f32. On devices
 // of CUDA whose target has the feature tf32, which the user allows, their
 // factors are also rounded to 10 bits of mantissa, toward zero
-// (jit/loops/matrix_operation.h); this depends on the target, not on the
-// schedule. winograd and online_softmax have errors of their own: see
+// (jit/loops/analysis/matrix_operation.h); this depends on the target, not on
+// the schedule. winograd and online_softmax have errors of their own: see
 // jit/schedule/primitives/winograd_matrices.h and online_softmax.h, and
 // KeepsRounding below.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_PRIMITIVES_H_
@@ -173,7 +173,8 @@ EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
 // Checks that dot loops are the innermost loops of sums of products, with types
 // and layouts for which machines have instructions.
 Status CheckDots(const Schedule& schedule, int stage);
-// Checks the same for loops that are products of matrices.
+// Checks these rules for loops that are products of matrices
+// (multiply_matrices).
 Status CheckMatrixLoops(const Schedule& schedule, int stage);
 // Checks that double-buffered stages are in serial loops, are computed by all
 // invocations together, and read nothing that these loops change.

@@ -1,0 +1,33 @@
+#include "tools/lib/cli/kernel_cache.h"
+
+#include <algorithm>
+
+#include "tools/lib/cli/paths.h"
+
+namespace ember::tools {
+
+void AddKernelCacheFlags(Flags& flags, KernelCacheFlags* values) {
+  flags.Add(
+      "kernel-cache", &values->folder, "DIR",
+      "Keeps compiled kernels here for later processes; otherwise in "
+      "$EMBER_CACHE\n(set and empty: nowhere) or ~/.cache/ember/kernels.");
+  flags.Add("no-kernel-cache", &values->is_off,
+            "Compiles each kernel in this process, and keeps none.");
+  flags.Add("kernel-cache-mb", &values->megabytes, "N",
+            "About how large the folder may become; what was used last "
+            "longest ago is removed.");
+}
+
+jit::CacheOptions CacheOptionsOf(const KernelCacheFlags& flags) {
+  if (flags.is_off) return {};
+  jit::CacheOptions options = jit::DefaultCacheOptions();
+  if (!flags.folder.empty()) options.folder = UserPath(flags.folder);
+  // Largest number of megabytes. It is so small that the number of bytes does
+  // not overflow.
+  constexpr double kMax = 1e9;
+  options.max_bytes =
+      static_cast<int64_t>(std::clamp(flags.megabytes, 0.0, kMax) * 1e6);
+  return options;
+}
+
+}  // namespace ember::tools
