@@ -89,7 +89,10 @@ void RegisterFailure(const std::string& name, const std::string& message) {
 
 // Returns the name of a case's test: "shapes/Squeeze/12".
 std::string NameOf(const std::string& file, const ImportCase& one) {
-  std::string name = one.op.substr(0, one.op.find('('));
+  // An operator may be an expression: "(torch.unbind(x, 0))[1]".
+  const size_t begin = std::min(one.op.find_first_not_of("(["), one.op.size());
+  std::string name =
+      one.op.substr(begin, one.op.find_first_of("([", begin) - begin);
   // These separate the patterns of --gtest_filter.
   std::ranges::replace_if(
       name, [](char c) { return c == ':' || c == '-' || c == ' '; }, '_');
