@@ -40,14 +40,19 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
   return value;
 }
 
-// Splits a list at `separator`, outside of quoted texts.
+// Splits a list at `separator`, outside of quoted texts and brackets.
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   size_t begin = 0;
   bool is_quoted = false;
+  int depth = 0;
   for (size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && text[i] == '"') is_quoted = !is_quoted;
-    if (i < text.size() && (is_quoted || text[i] != separator)) continue;
+    if (i < text.size()) {
+      if (text[i] == '"') is_quoted = !is_quoted;
+      if (!is_quoted && text[i] == '[') ++depth;
+      if (!is_quoted && text[i] == ']') --depth;
+      if (is_quoted || depth > 0 || text[i] != separator) continue;
+    }
     const std::string_view part = Trimmed(text.substr(begin, i - begin));
     if (!part.empty()) parts.push_back(part);
     begin = i + 1;
@@ -268,9 +273,9 @@ class Parser {
           "expected 'op:', '->', 'NAME: TYPE[DIMS] = VALUES', 'NAME = VALUE' "
           "or a setting");
     }
+    if (line[end] == '=') return Attributes(line);
     const std::string name(Trimmed(line.substr(0, end)));
     const std::string_view rest = Trimmed(line.substr(end + 1));
-    if (line[end] == '=') return Attribute(name, rest);
     if (rest == "absent" || rest.find('[') != std::string_view::npos)
       if (name != "error") return Operand(name, rest);
     return Setting(name, rest);
@@ -347,6 +352,19 @@ class Parser {
     CaseTensor result;
     EMBER_RETURN_IF_ERROR(Tensor(text, true, result));
     cases_.back().results.push_back(std::move(result));
+    return OkStatus();
+  }
+
+  Status Attributes(std::string_view line) {
+    for (const std::string_view part : Split(line, ',')) {
+      const size_t equals = std::min(part.find('='), part.size());
+      const std::string name(Trimmed(part.substr(0, equals)));
+      if (equals == part.size() || !IsName(name)) {
+        return InvalidArgumentError(
+            Concat({"expected 'NAME = VALUE', found '", part, "'"}));
+      }
+      EMBER_RETURN_IF_ERROR(Attribute(name, Trimmed(part.substr(equals + 1))));
+    }
     return OkStatus();
   }
 

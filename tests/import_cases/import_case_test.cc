@@ -38,8 +38,7 @@ x: f32[?2, N=3, 1] = 1 2 3 ...
 starts: constant i64[1] = 0
 steps: absent
 names: str[2] = "a b" "c"
-axis = -1
-alpha = 0.5
+axis = -1, alpha = 0.5
 mode = "edge"
 axes = [0, 1]
 scales = [1, 2.5]
@@ -129,6 +128,8 @@ TEST(ImportCase, WrongTextsGetOneLine) {
        "a.case:4: second operand 'x'"},
       {"# T.\nop: A\naxis = 1\naxis = 1\n",
        "a.case:4: second attribute 'axis'"},
+      {"# T.\nop: A\naxis = 1, 2\n",
+       "a.case:3: expected 'NAME = VALUE', found '2'"},
       {"# T.\nop: A\nopset: 1\nopset: 1\n", "a.case:4: second setting 'opset'"},
       {"# T.\nop: A -> f32[] = 1\nx: f32[1] = 1\n",
        "a.case:3: expected operands before results"},
