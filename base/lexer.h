@@ -13,8 +13,7 @@
 //               characters: %x @main %0
 //   integer     decimal digits, or 0x and hex digits; float 1.5, 1e-3, 0x1.8p3
 //               (no sign: '-' is punctuation)
-//   string      "..." with \" \\
-// \t \xHH
+//   string      "..." with \" \\ \n \t \xHH
 //   punctuation the longest of -> == != <= >= += -= *= /= && || << >> :: or one
 //               other character
 // White space and comments from // to the end of the line are skipped.

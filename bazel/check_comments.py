@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that comments and pages are plain English and that what they name exists.
+"""Checks that comments, pages and messages are plain English and that what they name exists.
 
     git ls-files -z | python3 bazel/check_comments.py            # lint: prints findings, exits 1
     git ls-files -z | python3 bazel/check_comments.py --share    # how many comments begin as fragments, by folder
@@ -11,6 +11,8 @@ File names come on stdin, NUL between. The rules (docs/style.md gives reasons an
   with a word of FIRST, which in practice begins a clause without its sentence.
 - WORDS have a plainer word, which the finding names.
 - A path, a Name::name and a FunctionName() in a comment or a page exist in this repository.
+- Texts for users (message_strings.py) keep WORDS, too, and no sentence of them begins with a word of
+  FIRST_OF_MESSAGE. Tests and the generators beside them are free to say anything.
 """
 
 import argparse
@@ -20,9 +22,14 @@ import re
 import sys
 
 from comment_blocks import comment_blocks, has_comments, without_comments
+from message_strings import message_strings
 
 FIRST = re.compile(
     r"(of|what|whether|which|where|who|whose|whom|how|those|that|as|by|with|else|this is what|there is what)\b", re.I)
+
+# A sentence of a message may begin with "With --flag: ...". Text in the middle of a message is often a literal of
+# its own, so only capital letters show where a sentence begins.
+FIRST_OF_MESSAGE = re.compile(r"(?:^|[.:!?] )((?:Of|What|Whether|Which|Where|Who|Whose|Whom|How|Those|That|As|By(?! default)|Else)\b)")
 
 # --share counts only comments with at least so many words.
 WORDS_OF_A_SENTENCE = 4
@@ -104,6 +111,20 @@ def problems_of_words(text):
             yield '"%s": %s' % (match.group(), instead)
 
 
+def problems_of_message(text):
+    """Yields the problems of a text for users; `text` may be a part of one."""
+    words = " ".join(text.split())
+    match = FIRST_OF_MESSAGE.search(words)
+    if match:
+        yield "a sentence begins with " + match.group(1)
+    # Names of flags and files stay as they are.
+    yield from problems_of_words(re.sub(r"--[\w-]+|\S*/\S*", "name", words))
+
+
+def has_messages(path):
+    return path.endswith((".cc", ".h")) and not path.endswith("_test.cc") and "/testing/" not in path
+
+
 def is_fragment(text):
     return FIRST.match(text.strip()) is not None
 
@@ -150,6 +171,10 @@ def findings(path, names):
             yield block.line, problem
         for problem in names.stale(block.text):
             yield block.line, problem
+    if has_messages(path):
+        for literal in message_strings(text):
+            for problem in problems_of_message(literal.text):
+                yield literal.line, "%s: %s" % (problem, " ".join(literal.text.split())[:60])
 
 
 def blocks_of(paths):
@@ -183,7 +208,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--share", action="store_true", help="print the share of comments that begin as fragments")
     parser.add_argument("--sample", type=int, metavar="N", help="print N comments drawn at random")
-    parser.add_argument("--seed", type=int, default=1, help="of --sample (1)")
+    parser.add_argument("--seed", type=int, default=1, help="seeds --sample (default: 1)")
     options = parser.parse_args()
     paths = [p for p in sys.stdin.read().split("\0") if p]
     ours = [p for p in paths if not p.startswith(FROZEN) and (not p.startswith("third_party/") or p.endswith(("BUILD", ".bzl", ".md")))]

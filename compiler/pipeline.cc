@@ -70,14 +70,13 @@ constexpr Lowering kEmit = {
 constexpr Stage kPipeline[] = {
     // widen-chains is the first pass, so that the set of values that are
     // rounded follows from the model alone and not from other passes.
-    {"widen-chains", "chains of f16 and bf16 are computed in f32", WidenChains},
+    {"widen-chains", "computes chains of f16 and bf16 in f32", WidenChains},
     {"simplify", "drops operations that compute nothing", Simplify},
     // dequantize-late runs before fold-constants, while weights are still
     // bytes.
-    {"dequantize-late", "quantizers' float operators compute with integers",
+    {"dequantize-late", "computes float operators of quantizers with integers",
      DequantizeLate},
-    {"hoist-scales",
-     "factors of 8-bit floats are multiplied as they are, scales after them",
+    {"hoist-scales", "multiplies factors of 8-bit floats before their scales",
      HoistScales},
     {"fold-constants",
      "computes operations on constants by running their definition",
@@ -85,7 +84,7 @@ constexpr Stage kPipeline[] = {
     // The first fold-constants may have computed weights outside of regions.
     // capture-constants copies them into the regions, so that later passes fold
     // operations there.
-    {"capture-constants", "constants that regions use become theirs",
+    {"capture-constants", "moves constants into the regions that use them",
      CaptureConstants},
     // This pass runs before sink-transposes, so that equal transposes of one
     // value are merged first.
@@ -94,31 +93,34 @@ constexpr Stage kPipeline[] = {
     {"sink-transposes",
      "moves transposes down until they cancel: channels-last throughout",
      SinkTransposes},
-    {"simplify", "what the moved transposes left", Simplify},
+    {"simplify", "simplifies the graph after moving transposes", Simplify},
     // This fold-constants computes transposes of weights, because fold-scales
     // applies only to weights that are constants.
-    {"fold-constants", "constants that were transposed", FoldConstants, nullptr,
+    {"fold-constants", "computes transposes of constants", FoldConstants,
+     nullptr,
      /*is_of_all_regions=*/true},
-    {"fold-pads", "zero pads become the padding of convolutions and windows",
+    {"fold-pads", "makes zero pads the padding of convolutions and windows",
      FoldPads},
-    {"fold-scales", "batch-norm scales become part of the weights", FoldScales},
+    {"fold-scales", "multiplies batch-norm scales into the weights",
+     FoldScales},
     // The passes from here on neither move transposes nor change the layout of
     // constants.
-    {"narrow-products", "products of quantized tensors read bytes",
+    {"narrow-products", "lets products of quantized tensors read bytes",
      NarrowProducts},
-    {"fold-constants", "scaled weights, biases, sums of weights", FoldConstants,
-     nullptr, /*is_of_all_regions=*/true},
+    {"fold-constants", "computes scaled weights, biases and sums of weights",
+     FoldConstants, nullptr, /*is_of_all_regions=*/true},
     // narrow-weights runs after all passes that fold constants, because they
     // would fold its casts again.
-    {"narrow-weights", "weights that narrow floats hold are stored so",
+    {"narrow-weights", "stores weights as narrow floats that hold them exactly",
      NarrowWeights},
-    {"index-comparisons", "masks compare indices, not constants that count",
+    {"index-comparisons",
+     "lets masks compare indices, not constants that count",
      UseIndicesInComparisons},
     // split-searches runs after all passes that fold constants, because they
     // would replace its indices by constants.
-    {"split-searches", "arg searches along rows become two reductions",
+    {"split-searches", "replaces arg searches along rows by two reductions",
      SplitSearches},
-    {"simplify", "what folding left", Simplify},
+    {"simplify", "simplifies the graph after folding", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},

@@ -2,13 +2,15 @@
 // frontend's folder defines one and adds its line to
 // frontends/registry/formats.cc; tools never name a format.
 //
-//   const Format* format = FindFormat(contents, "model.tflite");  // formats.h
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
-//                          format->import("model.tflite", {}));
+//   ModelFile file("model.tflite");
+//   EMBER_ASSIGN_OR_RETURN(const graph::ConstantData contents, file.Map());
+//   const Format* format = FindFormat(AsText(contents.bytes));  // formats.h
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, format->import(file, {}));
 //
 // Errors are one line that names the object, what was expected and what was
 // found. All operators that a frontend does not support are listed in one
-// error. Functions are thread-safe. Each `Format` is a constant of the program.
+// error. Functions are thread-safe for different files. Rows are constants of
+// the program.
 #ifndef EMBER_FRONTENDS_FRONTEND_H_
 #define EMBER_FRONTENDS_FRONTEND_H_
 
@@ -27,6 +29,7 @@
 #include "base/status.h"
 #include "compiler/graph/builder/builder.h"
 #include "compiler/graph/graph.h"
+#include "frontends/model_file.h"
 
 namespace ember::frontends {
 
@@ -101,12 +104,12 @@ struct Format {
   // True if a file with these contents (all of it) is of the format. For a
   // whole, undamaged model only one format returns true.
   bool (*sniff)(std::string_view contents);
-  // Imports the model file `path`, a path of the operating system, as a graph.
-  StatusOr<graph::Graph> (*import)(const std::string& path,
+  // Files beside the model's own, such as its weights, are found by its path.
+  StatusOr<graph::Graph> (*import)(ModelFile& file,
                                    const ImportOptions& options);
   // Returns the inputs of the model file `path`. It also works for a model that
   // cannot be imported.
-  StatusOr<std::vector<InputInfo>> (*inputs)(const std::string& path,
+  StatusOr<std::vector<InputInfo>> (*inputs)(ModelFile& file,
                                              const ImportOptions& options);
 };
 

@@ -94,11 +94,11 @@ TEST_F(CliTest, CompilingWithinLimits) {
   Write("doubling.onnx", model.SerializeAsString());
   ExpectError("vm-compile doubling.onnx -o x.vmfb --max-seconds=0.05",
               "vm-compile: doubling.onnx: expected compiling to take at most "
-              "0.05 s (--max-seconds), found it going on");
+              "0.05 s (--max-seconds), found it still running");
   // Importing a model in vm-run obeys --max-seconds, as the run itself does.
   ExpectError("vm-run doubling.onnx --max-seconds=0.05",
-              "vm-run: doubling.onnx: expected compiling to take at most "
-              "0.05 s (--max-seconds), found it going on");
+              "vm-run: doubling.onnx: expected compiling to take at most 0.05 "
+              "s (--max-seconds), found it still running");
   const Outcome memory =
       Run("vm-compile doubling.onnx -o x.vmfb --max-memory=20M");
   // Under a sanitizer memory is not limited, because the sanitizer's own tables

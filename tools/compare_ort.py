@@ -315,7 +315,7 @@ def parse_arguments():
     parser.add_argument("models", nargs="+", metavar="MODEL.onnx")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--tier", default="auto", help="of ours: 0, 1, 2 or auto (vm-run --help)")
+    parser.add_argument("--tier", default="auto", help="the tier of Ember: 0, 1, 2 or auto (vm-run --help)")
     parser.add_argument("--warmup", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--shape", action="append", default=[])

@@ -252,13 +252,13 @@ def print_table(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", default=["tests/cuda/kernels.txt"], metavar="DISPATCHES.txt")
-    parser.add_argument("--arch", default="sm_80,sm_90a", help="of " + ", ".join(PROCESSORS))
-    parser.add_argument("--allow-tf32", action="store_true", help="as of vm-run: f32 by f32 on tensor cores")
+    parser.add_argument("--arch", default="sm_80,sm_90a", help="targets among " + ", ".join(PROCESSORS))
+    parser.add_argument("--allow-tf32", action="store_true", help="multiplies f32 by f32 on tensor cores; see vm-run")
     parser.add_argument("--constants", default="weight", metavar="NAME,...",
-                        help="inputs that never change, which kernels may pack once (default: %(default)s)")
+                        help="names inputs that never change, which kernels may pack once (default: %(default)s)")
     parser.add_argument("--bin", default="bazel-bin")
     parser.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
-    parser.add_argument("--keep", metavar="DIR", help="leave PTX, nests and schedules there")
+    parser.add_argument("--keep", metavar="DIR", help="leaves PTX, nests and schedules in this folder")
     parser.add_argument("-o", choices=["md", "json"], default="md", dest="form")
     options = parser.parse_args()
     if not os.access(options.ptxas, os.X_OK):

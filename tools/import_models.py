@@ -347,7 +347,7 @@ def main():
     parser.add_argument("--out", required=True, metavar="DIR")
     parser.add_argument("--width", type=int, default=2048)
     parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("formats", nargs="*", metavar="FORMAT", help=f"of {', '.join(FORMATS)}")
+    parser.add_argument("formats", nargs="*", metavar="FORMAT", help=f"formats among {', '.join(FORMATS)}")
     options = parser.parse_args()
     for name in options.formats or FORMATS:
         if name not in FORMATS:

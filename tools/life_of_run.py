@@ -243,7 +243,7 @@ def parse_arguments():
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--settle", type=float, default=60)
-    parser.add_argument("--flag", action="append", default=[], help="of vm-bench, for all its runs")
+    parser.add_argument("--flag", action="append", default=[], help="passes a flag to all runs of vm-bench")
     parser.add_argument("--calls", action="store_true")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()

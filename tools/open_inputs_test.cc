@@ -90,9 +90,8 @@ TEST_F(OpenInputsTest, VersionsThatAreNewerThanWhatIsKnownAreSaid) {
   WriteModel("newer.onnx", m);
   ExpectContains(
       Run("vm-run newer.onnx"),
-      "newer.onnx: note: the model states IR version 50, of which the newest "
-      "that is known is 13 and opset 99, of which the newest that is known is "
-      "28",
+      "newer.onnx: note: the model states IR version 50, where the newest "
+      "known one is 13, and opset 99, where the newest known one is 28",
       0);
   m.Node("Reshape", {"x", "x"}, {"z"});
   m.Output("z");

@@ -164,8 +164,8 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
       "(vm-prejit makes some)");
   ExpectError(
       "vm-run signed.vmfb --key=mine.public --allow-native",
-      "vm-run: --key: expected no --allow-native beside it, which would "
-      "let code run that nobody signed",
+      "vm-run: --key: expected no --allow-native beside it, which would let "
+      "unsigned code run",
       2);
   ExpectError("vm-sign signed.vmfb --make-keys=third",
               "vm-sign: --make-keys: expected nothing beside it, as it signs "
@@ -414,7 +414,7 @@ TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
   ASSERT_EQ(Run("cp changed " + path).output, "");
   const Outcome changed = Run(with_key);
   EXPECT_THAT(changed.output,
-              HasSubstr("overlay: expected what was signed, found it changed"));
+              HasSubstr("overlay: expected the signed bytes, found changed"));
   EXPECT_THAT(changed.output, HasSubstr("is as expected"));
   // An overlay of another module is refused, and so is a file that is no
   // overlay.
@@ -483,8 +483,8 @@ TEST_F(PrejitTest, ProfilesSayWhatIsHotForWhichShapes) {
 
 TEST_F(PrejitTest, BadCommandLines) {
   ExpectError("vm-prejit digits.onnx --target=host --emit=shared -o x.so",
-              "vm-prejit: digits.onnx: expected a module that its kernels or "
-              "profile are of (vm-compile makes one), found a model");
+              "vm-prejit: digits.onnx: expected a compiled module (vm-compile "
+              "makes one), found a model");
   EXPECT_THAT(Run("vm-prejit model.vmfb --target=aarch64,armv7+neon "
                   "--emit=shared -o x.so")
                   .output,

@@ -114,7 +114,7 @@ def main():
     parser.add_argument("models", nargs="+", metavar="MODEL.onnx")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--target", default="host", help="of vm-prejit")
+    parser.add_argument("--target", default="host", help="the target of vm-prejit")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     rows, measured = [], {}

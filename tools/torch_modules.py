@@ -421,8 +421,8 @@ def run(options, name, make, inputs, tolerance):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vm-run", default="bazel-bin/tools/vm-run", help="the program (default: %(default)s)")
-    parser.add_argument("--only", default="", help="cases whose names this regular expression finds")
-    parser.add_argument("--tiers", default="0", help="of vm-run, with commas between them (default: %(default)s)")
+    parser.add_argument("--only", default="", help="runs only cases whose names this regular expression finds")
+    parser.add_argument("--tiers", default="0", help="tiers of vm-run, with commas between them (default: %(default)s)")
     parser.add_argument("-v", "--verbose", action="store_true", help="prints every case")
     options = parser.parse_args()
     if not os.path.exists(options.vm_run):

@@ -37,21 +37,21 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
-  flags.AddChoice(
-      "part", &options.part,
-      {"module", "program", "dispatches", "constants", "signature", "metadata",
-       "kernels", "graph"},
-      "What to print; metadata: what the model's maker wrote beside "
-      "it; kernels: those that vm-prejit wrote into it; graph, the "
-      "imported model before any pass, needs a model that is no "
-      "module.");
+  flags.AddChoice("part", &options.part,
+                  {"module", "program", "dispatches", "constants", "signature",
+                   "metadata", "kernels", "graph"},
+                  "Prints this part. metadata: information that the model's "
+                  "maker added. kernels: those that\n"
+                  "vm-prejit wrote into the module. graph: the imported model "
+                  "before any pass; it needs a model\n"
+                  "that is not compiled yet.");
   flags.Add("dispatch", &options.dispatch, "NAME",
-            "Prints this dispatch only.");
+            "Prints only this dispatch.");
   flags.AddChoice("emit", &options.emit, {"dot", "svg", "netron"},
-                  "Draws the dispatches: Graphviz dot, SVG, or an ONNX file "
-                  "that Netron opens.");
+                  "Draws the dispatches as Graphviz dot, as SVG, or as an ONNX "
+                  "file for Netron.");
   flags.Add("o", &options.output, "FILE",
-            "Writes there instead of to the terminal.");
+            "Writes to this file instead of the terminal.");
   AddImportFlags(flags, &options.import);
   AddCompileLimitFlags(flags, &options.limits);
   flags.Example("vm-dump model.vmfb");

@@ -61,91 +61,99 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
-  flags.Add(
-      "input", &options.inputs, "[NAME=]VALUE",
-      "An input: 2x3xf32=1,2,3,4,5,6 (one value alone fills it), @a.npy, "
-      "@x.pb (ONNX\n"
-      "tensor, sequence, optional or map), 2xstring=a,b, 2x3xf32=@raw.bin, or "
-      "2x3xf32 (random).\n"
-      "Without NAME: in order. Without any --input all are random, which "
-      "stderr says: floats\n"
-      "in [-1, 1), integers 0 or 1. An input of which the model gives no rank "
-      "has the dims of its value; state "
-      "that "
-      "the model keeps\nis zero.");
+  flags.Add("input", &options.inputs, "[NAME=]VALUE",
+            "Gives an input: 2x3xf32=1,2,3,4,5,6 (one value alone fills "
+            "it), @a.npy, @x.pb (ONNX tensor,\n"
+            "sequence, optional or map), 2xstring=a,b, 2x3xf32=@raw.bin, "
+            "or 2x3xf32 (random). Values\n"
+            "without NAME= are taken in order. Without any --input all "
+            "inputs are random, and stderr says\n"
+            "so: floats in [-1, 1), integers 0 or 1. If the model gives no "
+            "rank for an input, its value\n"
+            "decides the dims. State that the model keeps is zero.");
   AddImportFlags(flags, &options.import);
   options.missing.AddFlag(flags);
-  flags.Add("seed", &options.seed, "N", "For random inputs.");
+  flags.Add("seed", &options.seed, "N", "Seeds the random inputs.");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
-            "Writes a result: .npy, .pb, or raw elements to .bin, .raw or a "
-            "name without ending.");
-  flags.Add(
-      "expected", &options.expected, "[NAME=]@FILE",
-      "Compares a result with a file (.npy, .pb) or a VALUE as of --input; "
-      "exit status 1 and\n"
-      "the first element that differs if |got - want| > atol + rtol * |want|.");
+            "Writes a result: .npy, .pb, or raw elements to .bin, .raw or "
+            "a name without an extension.");
+  flags.Add("expected", &options.expected, "[NAME=]@FILE",
+            "Compares a result with a file (.npy, .pb) or a VALUE in a "
+            "form of --input. Prints the first\n"
+            "element that differs and exits with 1 if |got - want| > atol "
+            "+ rtol * |want|.");
   flags.Add("rtol", &options.rtol, "X",
-            "Relative tolerance of --expected, of floats.");
+            "The relative tolerance of --expected for floats.");
   flags.Add("atol", &options.atol, "X",
-            "Absolute tolerance of --expected. Integers may be apart by it, "
-            "too.");
+            "The absolute tolerance of --expected for floats and integers.");
   flags.AddChoice("print", &options.print, {"full", "summary", "none"},
-                  "How results are printed.");
+                  "Prints results in this form.");
   flags.Add("threads", &options.threads, "N",
-            "Threads that compute; 0: one per core.");
+            "Computes with N threads. 0: one per core.");
   flags.AddChoice(
       "tier", &options.tier, {"0", "1", "2", "auto"},
-      "0: interpreter; auto: interpreter, while hot dispatches are compiled "
-      "beside it; 1, 2:\nkernels, compiled before they run first (quickly, or "
-      "with everything); what is not compiled\nis interpreted.");
+      "0: interpreter. auto: interpreter, while hot dispatches are "
+      "compiled in the background. 1,\n"
+      "2: kernels that are compiled before their first run, quickly "
+      "(1) or with all optimisations\n"
+      "(2); dispatches that cannot be compiled are interpreted.");
   AddJitFlag(flags, &options.jit);
   flags.Add("dump-kernels", &options.dump_kernels, "DIR",
-            "Writes schedule, loop nest, LLVM IR and assembly of each kernel.");
+            "Writes the schedule, loop nest, LLVM IR and assembly of each "
+            "kernel.");
   flags.Add("schedules", &options.schedules, "DIR",
-            "Kernels of dispatches with a schedule there, in a file as "
-            "--dump-kernels writes them,\nget that one.");
+            "Uses the schedules of this folder, in files as --dump-kernels "
+            "writes them, for the\n"
+            "dispatches that have one.");
   AddRoundingFlags(flags, &options.rounding);
   flags.Add("no-side-by-side", &options.no_side_by_side,
-            "Dispatches that do not depend on each other run one after another "
-            "all the same,\neach on all threads.");
+            "Runs even independent dispatches one after another, each on "
+            "all threads.");
   AddKernelCacheFlags(flags, &options.cache);
   AddKernelCheckFlags(flags, &options.checks);
   AddNativeFlags(flags, &options.native);
   AddLimitFlags(flags, &options.limits);
   flags.AddOptional(
       "shadow", &options.shadow, "FOLDER", "ember-shadow",
-      "Runs tier 0 beside the first calls of each kernel. One that differs is "
-      "not used any\nmore, its call is written to FOLDER (ember-shadow) for "
-      "vm-diff --repro, and the exit\nstatus is 1. Results are then tier 0's.");
+      "Runs tier 0 beside the first calls of each kernel. A kernel "
+      "with other results is no longer\n"
+      "used, its call is written to FOLDER (ember-shadow) for "
+      "vm-diff --repro, and the exit status\n"
+      "is 1. The results are then tier 0's.");
   flags.Add("shadow-runs", &options.shadow_runs, "N",
-            "Calls that --shadow checks, per kernel and shape; 0: all.");
-  flags.Add(
-      "device", &options.device, "NAME",
-      "Where to run: cpu, cuda, vulkan, vulkan:1; see --list-devices. On other "
-      "devices than cpu\nauto is tier 2; what has no kernel there runs on "
-      "the CPU, and stderr says how much.");
+            "Checks N calls of each kernel and shape with --shadow. 0: "
+            "all.");
+  flags.Add("device", &options.device, "NAME",
+            "Runs on this device: cpu, cuda, vulkan, vulkan:1; see "
+            "--list-devices. On devices other than\n"
+            "cpu, auto is tier 2; dispatches without a kernel there run on "
+            "the CPU, and stderr says how\n"
+            "many.");
   flags.AddStandalone(
       "list-devices", &options.list_devices,
-      "Prints the devices of each driver, or why it has none, and "
-      "stops.");
+      "Prints the devices of each driver, or the reason why it has "
+      "none, and stops.");
   flags.Add("runs", &options.runs, "N",
-            "Runs so often, and prints how long a run took; the profile leaves "
-            "the first out. 0: once,\nor 11 times to explain.");
+            "Runs N times and prints the time of a run. The profile leaves "
+            "the first run out. 0: once, or\n"
+            "11 times with --explain.");
   flags.Add("profile", &options.profile,
-            "Prints the dispatches by the time they took.");
+            "Prints the dispatches sorted by their time.");
   flags.Add("record", &options.record, "FILE",
-            "Writes which dispatches took how long, and with which shapes, for "
-            "vm-prejit --profile. With\n--runs the first run is left out; "
-            "recordings of several inputs are several files.");
+            "Writes the times and shapes of the dispatches for vm-prejit "
+            "--profile. With --runs the first\n"
+            "run is left out. Each recording of other inputs is a file of "
+            "its own.");
   flags.Add("explain", &options.explain,
-            "Prints for each dispatch what it computes, which tier ran it or "
-            "why no kernel did,\nand how near to the machine's limits, which "
-            "are measured, its median time is.");
+            "Prints for each dispatch what it computes, the tier that ran "
+            "it or the reason why no kernel\n"
+            "did, and its median time compared with the machine's limits, "
+            "which are measured.");
   flags.Add("profile-rows", &options.profile_rows, "N",
-            "Most rows of the profile.");
-  flags.Add(
-      "trace", &options.trace, "FILE.json",
-      "Writes the run's dispatches for chrome://tracing or ui.perfetto.dev.");
+            "Prints at most N rows of the profile.");
+  flags.Add("trace", &options.trace, "FILE.json",
+            "Writes the run's dispatches for chrome://tracing or "
+            "ui.perfetto.dev.");
   flags.Example("vm-run model.vmfb");
   flags.Example("vm-run resnet50.onnx --input=@image.npy --output=@scores.npy");
   flags.Example("vm-run model.onnx --input=x=2x3xf32=1,2,3,4,5,6 --print=full");

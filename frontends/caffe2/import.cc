@@ -273,12 +273,15 @@ StatusOr<Paths> PathsOf(const std::string& path) {
                        OnOneLine(also) + "' beside it, found neither");
 }
 
-// Reads the files of a model. The files are unmapped once they are parsed.
-StatusOr<std::shared_ptr<const Model>> OpenModel(const std::string& path) {
+// Reads a file's net and the files that belong to it. Files are unmapped once
+// they are parsed.
+StatusOr<std::shared_ptr<const Model>> ReadFiles(
+    const std::string& path, const graph::ConstantData& contents) {
   EMBER_ASSIGN_OR_RETURN(const Paths paths, PathsOf(path));
-  EMBER_ASSIGN_OR_RETURN(const MappedFile predict,
-                         MappedFile::Open(paths.predict));
-  EMBER_ASSIGN_OR_RETURN(const MappedFile init, MappedFile::Open(paths.init));
+  const bool is_predict = paths.predict == path;
+  EMBER_ASSIGN_OR_RETURN(
+      const MappedFile other,
+      MappedFile::Open(is_predict ? paths.init : paths.predict));
   const std::string beside =
       (fs::path(path).parent_path() / "value_info.json").string();
   std::string value_info;
@@ -286,7 +289,16 @@ StatusOr<std::shared_ptr<const Model>> OpenModel(const std::string& path) {
   if (fs::is_regular_file(beside, error)) {
     EMBER_ASSIGN_OR_RETURN(value_info, ReadFile(beside));
   }
-  return ReadModel(AsText(predict.bytes()), AsText(init.bytes()), value_info);
+  const std::string_view net = AsText(contents.bytes);
+  const std::string_view other_net = AsText(other.bytes());
+  return is_predict ? ReadModel(net, other_net, value_info)
+                    : ReadModel(other_net, net, value_info);
+}
+
+StatusOr<std::shared_ptr<const Model>> OpenModel(frontends::ModelFile& file) {
+  return file.Parsed<const Model>([&](const graph::ConstantData& contents) {
+    return ReadFiles(file.path(), contents);
+  });
 }
 
 }  // namespace
@@ -303,20 +315,19 @@ StatusOr<graph::Graph> ImportModelBytes(std::string_view predict_net,
   return graph;
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  const std::string name = fs::path(path).filename().string();
-  const auto model = OpenModel(path);
-  if (!model.ok()) return frontends::OfModel(model.status(), name);
+  const auto model = OpenModel(file);
+  if (!model.ok()) return frontends::OfModel(model.status(), file.name());
   StatusOr<graph::Graph> graph = ImportRead(*model, options);
-  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), file.name());
   return graph;
 }
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& /*options*/) {
+    frontends::ModelFile& file, const frontends::ImportOptions& /*options*/) {
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Model> model,
-                         OpenModel(path));
+                         OpenModel(file));
   std::vector<frontends::InputInfo> infos;
   for (const frontends::ModelInput& input : model->Inputs())
     infos.push_back({input.name, input.dims.has_value()});

@@ -233,19 +233,23 @@ std::string FileOfPackage(const std::string& folder) {
   return usual.string();
 }
 
-StatusOr<Model> Model::Open(const std::string& path) {
+StatusOr<std::shared_ptr<const Model>> Model::Open(frontends::ModelFile& file) {
   std::error_code error;
-  const std::string in_package =
-      fs::is_directory(path, error) ? FileOfPackage(path) : "";
-  const std::string& file = in_package.empty() ? path : in_package;
-  EMBER_RETURN_IF_ERROR(CheckIsInPackage(file));
-  EMBER_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file));
-  auto owner = std::make_shared<const MappedFile>(std::move(mapped));
-  EMBER_ASSIGN_OR_RETURN(Model model, Read(owner->bytes(), owner));
-  model.folder_ = fs::path(file).parent_path().string();
-  if (model.folder_.empty()) model.folder_ = ".";
-  model.path_ = file;
-  return model;
+  if (fs::is_directory(file.path(), error)) {
+    const std::string in_package = FileOfPackage(file.path());
+    if (!in_package.empty()) file = frontends::ModelFile(in_package);
+  }
+  EMBER_RETURN_IF_ERROR(CheckIsInPackage(file.path()));
+  const auto read =
+      [&](const graph::ConstantData& contents) -> StatusOr<Model> {
+    EMBER_ASSIGN_OR_RETURN(Model model, Read(contents.bytes, contents.owner));
+    model.folder_ = file.folder();
+    model.path_ = file.path();
+    return model;
+  };
+  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<Model> model,
+                         file.Parsed<Model>(read));
+  return std::shared_ptr<const Model>(std::move(model));
 }
 
 Status Model::CheckWhole() const {

@@ -1,8 +1,10 @@
 // A Core ML file, opened: an .mlmodel, or the model of an .mlpackage with the
 // folder of its weights.
 //
-//   EMBER_ASSIGN_OR_RETURN(Model model, Model::Open("a.mlpackage"));
-//   model.root().Message(500);   // the neural network
+//   frontends::ModelFile file("a.mlpackage");
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const Model> model,
+//                          Model::Open(file));
+//   model->root().Message(500);   // the neural network
 //
 // The format is protobuf (Apple's Model.proto, specification versions 1 to 9),
 // read in place, without parsing it into objects (frontends/protobuf_view.h);
@@ -22,6 +24,7 @@
 #include "base/dtype.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "frontends/model_file.h"
 #include "frontends/protobuf_view.h"
 
 namespace ember::coreml {
@@ -94,9 +97,10 @@ std::vector<Feature> FeaturesOf(const ProtobufView& description,
 
 class Model {
  public:
-  // Opens a model by its path: a file, or a package's folder. The path is
-  // passed unchanged to the operating system.
-  static StatusOr<Model> Open(const std::string& path);
+  // Reads a model's file, or that of a package's folder, once. Later calls
+  // return the same model.
+  static StatusOr<std::shared_ptr<const Model>> Open(
+      frontends::ModelFile& file);
   // Reads from memory, which `owner` keeps alive. Weights in other files are
   // refused.
   static StatusOr<Model> Read(std::span<const uint8_t> bytes,

@@ -189,7 +189,7 @@ namespace ember::keras {
   row(UpSampling1D, kDrop, kNone, kNone, ImportUpSampling) \
   row(UpSampling2D, kDrop, kNone, kNone, ImportUpSampling) \
   row(UpSampling3D, kDrop, kNone, kNone, ImportUpSampling) \
-  no(Wrapper, "what it does with its layer is code, which is not in the file") \
+  no(Wrapper, "its code is not in the file") \
   row(ZeroPadding1D, kDrop, kNone, kNone, ImportZeroPadding) \
   row(ZeroPadding2D, kDrop, kNone, kNone, ImportZeroPadding) \
   row(ZeroPadding3D, kDrop, kNone, kNone, ImportZeroPadding)

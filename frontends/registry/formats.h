@@ -1,7 +1,7 @@
 // The formats that this build reads.
 //
 //   for (const Format* format : Formats()) …
-//   const Format* format = FindFormat(contents, path);  // null: none of them
+//   const Format* format = FindFormat(contents);  // null: none of them
 #ifndef EMBER_FRONTENDS_REGISTRY_FORMATS_H_
 #define EMBER_FRONTENDS_REGISTRY_FORMATS_H_
 

@@ -1,6 +1,5 @@
 #include "frontends/tensorflow/import.h"
 
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <utility>
@@ -120,10 +119,9 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
   return Imported(Model::Read(bytes, folder), options, name);
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  return Imported(Model::Open(path), options,
-                  std::filesystem::path(path).filename().string());
+  return Imported(Model::Open(file), options, file.name());
 }
 
 }  // namespace ember::tensorflow

@@ -1,6 +1,7 @@
 // Imports TensorFlow models as graphs.
 //
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("m.pb", {}));
+//   frontends::ModelFile file("m.pb");
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
 // Files: GraphDef (.pb, .pbtxt) and SavedModel (saved_model.pb or .pbtxt, with
 // the variables in the same folder). Every operator is decomposed into the few
@@ -26,7 +27,7 @@
 
 namespace ember::tensorflow {
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options);
 
 // Imports a model from memory. `name`: the name of the model in errors.

@@ -179,9 +179,10 @@ bool Model::IsModel(std::string_view contents) {
   return KindOf(contents) != FileKind::kNone;
 }
 
-StatusOr<std::shared_ptr<const Model>> Model::Open(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-  return Read(file.bytes(), std::filesystem::path(path).parent_path().string());
+StatusOr<std::shared_ptr<const Model>> Model::Open(frontends::ModelFile& file) {
+  return file.Parsed<const Model>([&](const graph::ConstantData& contents) {
+    return Read(contents.bytes, file.folder());
+  });
 }
 
 StatusOr<std::shared_ptr<const Model>> Model::Read(

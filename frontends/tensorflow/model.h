@@ -1,7 +1,8 @@
 // TensorFlow graphs that have been read and checked, so that all references
 // that the rest of the frontend follows are in range.
 //
-//   EMBER_ASSIGN_OR_RETURN(auto model, Model::Open("saved_model.pb"));
+//   frontends::ModelFile file("saved_model.pb");
+//   EMBER_ASSIGN_OR_RETURN(auto model, Model::Open(file));
 //   const Node& node = model->main().nodes[3];
 //   node.op             // "Conv2D"
 //   node.inputs[0]      // {node 1, output 0}
@@ -29,6 +30,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "frontends/model_file.h"
 #include "frontends/tensorflow/checkpoint.h"
 #include "third_party/tensorflow/tensorflow.pb.h"
 
@@ -71,7 +73,9 @@ class Model {
   // Largest number of nodes of a file, all functions together.
   static constexpr int kMaxNodes = 1 << 20;
 
-  static StatusOr<std::shared_ptr<const Model>> Open(const std::string& path);
+  // Reads the file once; later calls return the same model.
+  static StatusOr<std::shared_ptr<const Model>> Open(
+      frontends::ModelFile& file);
   // Reads a model from memory. `folder`: where the variables of a SavedModel
   // are; empty if there are none.
   static StatusOr<std::shared_ptr<const Model>> Read(

@@ -117,7 +117,8 @@ class Planner {
     } else if (IsLoopMerge(body_, node)) {
       if (node.inputs.size() != 2 || frame == 0) {
         return DataLossError(
-            "expected what enters a loop and what comes from its last turn");
+            "expected a value that enters a loop and one of its last "
+            "iteration");
       }
       FrameAt(frame).merges.push_back(number);
     } else if (node.op == "LoopCond") {

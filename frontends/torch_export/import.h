@@ -1,7 +1,8 @@
 // Imports archives of torch.export as graphs: NAME.pt2 as torch.export.save
 // writes it.
 //
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("net.pt2", {}));
+//   frontends::ModelFile file("net.pt2");
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
 // Inputs have the names, types and dims of the program. Open dims are its
 // symbols ("s0"); dims that are expressions of symbols ("2*s0") are open, too.
@@ -35,7 +36,7 @@
 
 namespace ember::torch_export {
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options);
 
 // Imports an archive from memory. `owner`: keeps the bytes alive; if null, they
@@ -46,7 +47,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::string_view name = "model");
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options);
+    frontends::ModelFile& file, const frontends::ImportOptions& options);
 
 // True if a file is an archive of torch.export.
 bool IsArchive(std::string_view contents);

@@ -157,7 +157,7 @@ Tensor Scattered(Call& c, std::string_view view) {
         ops::Broadcast(ops::Cast(source, before.dtype()), before.shape()));
     return c.machine().Read(*whole.cell);
   }
-  c.FailUnsupported("expected arguments as of " + std::string(view) +
+  c.FailUnsupported("expected the arguments of " + std::string(view) +
                     ", found others");
   return source;
 }

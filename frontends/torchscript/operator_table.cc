@@ -188,7 +188,7 @@ Value CallFirst(Call& c, std::string_view name, ArgumentsOf arguments_of) {
     if (entry.row->value != nullptr) return entry.row->value(call);
     return c.machine().NewTensor(entry.row->tensor(call));
   }
-  c.FailUnsupported("expected arguments as of " + std::string(name) +
+  c.FailUnsupported("expected the arguments of " + std::string(name) +
                     ", found others");
   return {};
 }

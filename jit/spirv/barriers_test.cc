@@ -64,7 +64,8 @@ void ExpectBarriers(const std::string& text, size_t count) {
     fewer.erase(statement);
     const Status status = Evaluate(nest, fewer);
     EXPECT_EQ(status.code(), StatusCode::kInternal);
-    EXPECT_THAT(status.message(), HasSubstr("invocations that have not met"));
+    EXPECT_THAT(status.message(),
+                HasSubstr("invocations that have not synchronised"));
   }
 }
 

@@ -141,8 +141,7 @@ StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::TakeLine() {
   if (!line.ok()) return line;
   if ((*line)->identity != identity_) {
     return FailedPreconditionError(
-        "the compile worker is another one than it was: kernels of both do not "
-        "mix");
+        "the compile worker was replaced: kernels of the two do not mix");
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (is_stopped_) return Stopped();

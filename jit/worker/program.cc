@@ -26,12 +26,14 @@ constexpr int kListener = 3;  // number of the file that StartProcess passes
 
 constexpr char kHelp[] =
     "Usage: ember-compile-worker --socket=PATH --lock=PATH [--idle-ms=N] "
-    "[--most-ms=N]\n\n"
+    "[--most-ms=N]\n"
+    "\n"
     "Compiles kernels for programs of this user that run models with Ember. "
-    "Those start it, with\na socket to listen at as file 3, and it ends when "
-    "none of them needed it for a minute. It\nruns with a low priority; "
-    "killing "
-    "it costs kernels that are being compiled, and no result.\n";
+    "Such a program starts it\n"
+    "with a listening socket as file 3. It ends when no program has needed it "
+    "for a minute. It runs\n"
+    "with a low priority. Killing it loses the kernels that are being "
+    "compiled, but no result.\n";
 
 // Parses an argument "--NAME=" followed by a number of milliseconds. Returns
 // false if the argument is another one.
@@ -105,7 +107,8 @@ int RunWorker(int argc, char** argv,
       listens == 0) {
     std::fputs(
         "ember-compile-worker: expected --socket, --lock and a listening "
-        "socket as file 3,\nas programs that use it give it (see --help)\n",
+        "socket as file 3,\n"
+        "which programs that use it pass (see --help)\n",
         stderr);
     return 2;
   }

@@ -18,7 +18,8 @@ namespace ember {
 namespace {
 
 Status CompileFile(const char* model, const char* output) {
-  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, onnx::kFormat.import(model, {}));
+  frontends::ModelFile file(model);
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, onnx::kFormat.import(file, {}));
   EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
                          compiler::Compile(std::move(graph), {}));
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, output));

@@ -291,9 +291,10 @@ TEST(Caffe2Files, PairsOfNames) {
     const std::string second = Written(
         folder, init, is_text ? Sample("text").init_net : model.init_net);
     for (const std::string& path : {first, second}) {
-      const auto graph = caffe2::ImportModel(path, {});
+      frontends::ModelFile file(path);
+      const auto graph = caffe2::ImportModel(file, {});
       EXPECT_TRUE(graph.ok()) << graph.status().ToString();
-      const auto inputs = caffe2::ModelInputs(path, {});
+      const auto inputs = caffe2::ModelInputs(file, {});
       ASSERT_TRUE(inputs.ok()) << inputs.status().ToString();
       ASSERT_EQ(inputs->size(), 1u);
       EXPECT_EQ((*inputs)[0].name, "data");
@@ -301,11 +302,12 @@ TEST(Caffe2Files, PairsOfNames) {
     }
   }
   EXPECT_EQ(frontends::FileOfModel(folder), folder + "/predict_net.pb");
-  const std::string alone = Written(folder, "d_predict.pb", model.predict_net);
+  frontends::ModelFile alone(
+      Written(folder, "d_predict.pb", model.predict_net));
   EXPECT_EQ(caffe2::ImportModel(alone, {}).status().message(),
             "model 'd_predict.pb': expected 'd_init.pb' or 'd_init.pbtxt' "
             "beside it, found neither");
-  const std::string other = Written(folder, "net.pb", model.predict_net);
+  frontends::ModelFile other(Written(folder, "net.pb", model.predict_net));
   EXPECT_EQ(caffe2::ImportModel(other, {}).status().message(),
             "model 'net.pb': expected a name with 'predict' or 'init', as "
             "predict_net.pb has init_net.pb beside it, found 'net.pb'");

@@ -393,7 +393,8 @@ TEST(Package, WeightsOfAnotherFile) {
   ASSERT_TRUE(
       WriteFileAtomically((folder / "weights/weight.bin").string(), blob).ok());
   const auto run = [&]() -> StatusOr<std::vector<vm::Tensor>> {
-    return RunGraph(coreml::ImportModel(package.string(), {}),
+    frontends::ModelFile file(package.string());
+    return RunGraph(coreml::ImportModel(file, {}),
                     {MakeTensor(F32({2}, {1, 2}))});
   };
   write("@model_path/weights/weight.bin", 64);

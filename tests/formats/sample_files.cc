@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "frontends/caffe/testing/sample_models.h"
 #include "frontends/caffe2/testing/sample_models.h"
@@ -91,14 +93,19 @@ std::vector<SampleFile> SampleFiles() {
   return files;
 }
 
+const frontends::Format& FormatOf(const SampleFile& file) {
+  const auto formats = frontends::Formats();
+  const auto found =
+      std::ranges::find(formats, file.format, &frontends::Format::name);
+  EMBER_CHECK(found != formats.end());
+  return **found;
+}
+
 StatusOr<graph::Graph> Import(const SampleFile& file,
                               frontends::ImportOptions options) {
   options.input_shapes = file.shapes;
-  for (const frontends::Format* format : frontends::Formats()) {
-    if (format->name == file.format) return format->import(file.path, options);
-  }
-  return NotFoundError("expected a format, found '" + std::string(file.format) +
-                       "'");
+  frontends::ModelFile model(file.path);
+  return FormatOf(file).import(model, options);
 }
 
 }  // namespace ember::tests

@@ -210,7 +210,7 @@ TEST(KerasErrors, AllUnsupportedLayersAtOnce) {
   model.Output("t");
   EXPECT_EQ(ErrorOf(model.Finish()),
             "model 'm.h5': unsupported layers: Lambda (layer 'l1', 2 layers; "
-            "what it computes is Python's byte code: make it of layers, or of "
+            "it computes by Python's byte code: make it of layers, or of "
             "keras.ops), MyLayer (layer 'm'), function tf.math.lgamma (layer "
             "'t')");
 }

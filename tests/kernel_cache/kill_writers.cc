@@ -341,11 +341,13 @@ int main(int argc, char** argv) {
       "kill_writers", "[flags]",
       "Kills vm-run while it writes the kernel cache, and checks "
       "the runs that come after.");
-  flags.Add("kills", &options.kills, "N", "So many.");
-  flags.Add("seed", &options.seed, "N", "A random one otherwise.");
-  flags.Add("first", &options.first, "N", "The round to begin with.");
-  flags.Add("kernels", &options.kernels, "N", "Of the model, at least 1.");
-  flags.Add("vm-run", &options.vm_run, "PATH", "The tool that is killed.");
+  flags.Add("kills", &options.kills, "N", "Kills N processes.");
+  flags.Add("seed", &options.seed, "N",
+            "Seeds the rounds; the default is random.");
+  flags.Add("first", &options.first, "N", "Begins with round N.");
+  flags.Add("kernels", &options.kernels, "N",
+            "The least number of kernels of the model.");
+  flags.Add("vm-run", &options.vm_run, "PATH", "Kills this tool.");
   return ember::tools::RunTool(argc, argv, flags, [&options] {
     return ember::tests::Killer(options).Run();
   });

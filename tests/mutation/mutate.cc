@@ -218,27 +218,29 @@ int main(int argc, char** argv) {
       "mutate", "MODULE.vmfb... [flags]",
       "Loads and runs every damaged copy of modules, under small limits.");
   flags.Positional("MODULE.vmfb", 1, 10000, &options.files);
-  flags.Add("tiers", &options.tiers, "LIST", "On which tiers.");
+  flags.Add("tiers", &options.tiers, "LIST",
+            "Runs the mutants on these tiers.");
   flags.Add("device", &options.device, "NAME",
-            "Where they run, with kernels of tiers 1 and 2; see vm-run.");
-  flags.Add("every", &options.every, "N", "Only every n-th mutant.");
-  flags.Add("first", &options.first, "N", "The number of the first mutant.");
+            "Runs the mutants on this device, with kernels of tiers 1 and "
+            "2; see vm-run.");
+  flags.Add("every", &options.every, "N", "Runs only every n-th mutant.");
+  flags.Add("first", &options.first, "N", "Begins with mutant N.");
   flags.Add("bits", &options.most_bytes_for_bits, "BYTES",
-            "Every bit is flipped where header and metadata have at most so "
-            "many bytes.");
+            "Flips every bit if header and metadata have at most BYTES "
+            "bytes.");
   flags.Add("cases-per-worker", &options.cases_per_worker, "N",
-            "Until a process is replaced by a new one.");
+            "Replaces a process by a new one after N mutants.");
   flags.Add("cpu-seconds", &options.cpu_seconds, "S",
-            "Processor time of one mutant until it counts as hanging.");
+            "Counts a mutant as hanging after S seconds of processor time.");
   flags.Add("results", &options.results,
-            "Compares results with tier 0's, too: findings have to be looked "
-            "at, as a mutant\nmay read the last bits of floats as something "
-            "large.");
-  flags.Add("keep", &options.keep, "DIR", "Where findings are written.");
+            "Compares results with tier 0's, too. A reader must judge "
+            "these findings, as a mutant may\n"
+            "read the last bits of floats as a large number.");
+  flags.Add("keep", &options.keep, "DIR", "Writes findings to this folder.");
   flags.AddChoice("format", &options.format, {"md", "json", "csv"},
-                  "Of the table.");
+                  "Prints the table in this format.");
   flags.Add("as-is", &options.as_is,
-            "Runs the files as they are, in this process.");
+            "Runs the files without damage, in this process.");
   flags.Example("mutate model.vmfb --tiers=0 --every=10");
   flags.Example("mutate model.vmfb --device=vulkan --tiers=2 --every=100");
   return ember::tools::RunTool(argc, argv, flags, [&options] {

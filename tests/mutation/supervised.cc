@@ -185,7 +185,7 @@ SupervisedReport RunSupervised(const CaseRange& range,
     for (int64_t i = 0; i < std::min(progress->noted_count.load(), kMaxNoted);
          ++i)
       find(progress->noted[i].number.load(), progress->noted[i].outcome.load(),
-           "the worker went on");
+           "the worker continued");
     if (!hung && WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
     const ChildOutcome outcome =
         hung ? ChildOutcome::kTimedOut : ChildOutcome::kCrashed;

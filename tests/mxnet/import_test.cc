@@ -98,7 +98,7 @@ TEST(MxnetErrors, UnsupportedOperators) {
   const std::string params = mxnet::ParamsBuilder().Finish();
   EXPECT_EQ(ErrorOf(OneNode("Custom"), params),
             "model 'm-symbol.json': unsupported operators: Custom (node 'y'; "
-            "what it computes is a program that is not in the file)");
+            "its program is not in the file)");
   EXPECT_EQ(ErrorOf(OneNode("wavelet"), params),
             "model 'm-symbol.json': unsupported operators: wavelet (node 'y')");
   EXPECT_EQ(ErrorOf(OneNode("_npi_add"), params),

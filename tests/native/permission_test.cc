@@ -171,7 +171,7 @@ TEST(PermissionTest, EachByteOfTheSectionsTampered) {
       section[i] ^= bit;
       const Outcome outcome = RunModule(module.bytes(), {.key = kKey});
       ASSERT_EQ(outcome.report,
-                "module: expected what was signed, found it changed since")
+                "module: expected the signed bytes, found changed ones")
           << "byte " << i;
       ASSERT_EQ(outcome.scores, portable) << "byte " << i;
       section[i] ^= bit;

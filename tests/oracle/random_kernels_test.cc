@@ -69,8 +69,8 @@ TEST(RandomKernelsTest, RightKernelsStay) {
   const jit::OracleTotals totals = oracle.totals();
   EXPECT_GT(totals.calls, seeds.end - seeds.begin > 1 ? 80 : -1);
   std::printf(
-      "%lld kernels, %lld looked at closely, %lld with results that "
-      "could not be told\n",
+      "%lld kernels, %lld compared closely, %lld with results that could not "
+      "be judged\n",
       static_cast<long long>(totals.calls),
       static_cast<long long>(totals.suspects),
       static_cast<long long>(totals.untold));

@@ -45,9 +45,10 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Positional("FOLDER...", 1, 1000, &options.folders);
   flags.AddStandalone("list", &options.list, "Prints the processors' names.");
   flags.Add("operations", &options.operations, "N",
-            "Calls of dispatches that compute more are not run.");
+            "Skips calls of dispatches with more than N operations.");
   flags.Add("bytes", &options.bytes, "N",
-            "Those whose operands and temporaries take more, neither.");
+            "Skips calls whose operands and temporaries take more than N "
+            "bytes.");
   flags.Example(
       "EMBER_TEST_PROCESSOR=x86-64-v2 golden_dispatches "
       "../shared/corpus/models/onnx/classification/mnist_cntk");
@@ -298,8 +299,8 @@ Status Run(const Options& options) {
                      "dispatches of " + std::to_string(options.folders.size()) +
                          " recorded models");
   std::printf(
-      "%s: of these kernels' results %lld were looked at closely, %lld could "
-      "not be judged\n",
+      "%s: of these kernels' results %lld needed a closer comparison, %lld "
+      "could not be judged\n",
       std::string(jit::llvm_ir::TestProcessor() == nullptr
                       ? "this machine"
                       : jit::llvm_ir::TestProcessor()->name)

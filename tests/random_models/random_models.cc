@@ -47,33 +47,38 @@ struct Options {
 };
 
 void Declare(Options& options, tools::Flags& flags) {
-  flags.Add("count", &options.count, "N", "Models to run.");
+  flags.Add("count", &options.count, "N", "Runs N models.");
   flags.Add("seed", &options.seed, "S",
-            "Of the first model; the next one's is one more. 0: a new one, "
-            "which is printed.");
-  flags.AddChoice("oracle", &options.oracle, {"ort", "evaluator"},
-                  "What is right: ONNX Runtime, in a node process (ORT_DIR: "
-                  "the folder with its node_modules), or our evaluator alone.");
-  flags.Add("tiers", &options.tiers, "LIST", "Of 0, 1 and 2, by commas.");
+            "Seeds the first model; each next model's seed is one more. 0: "
+            "a new seed, which is printed.");
+  flags.AddChoice(
+      "oracle", &options.oracle, {"ort", "evaluator"},
+      "The program whose results count as right: ONNX Runtime, in a "
+      "node process (ORT_DIR: the\n"
+      "folder with its node_modules), or our evaluator alone.");
+  flags.Add("tiers", &options.tiers, "LIST",
+            "Runs these tiers: 0, 1 or 2, with commas between them.");
   flags.Add("device", &options.device, "NAME",
-            "Where tiers above 0 run, as of vm-run.");
+            "Runs tiers above 0 on this device; see vm-run.");
   flags.AddChoice("open", &options.open, {"none", "some", "all", "mixed"},
-                  "Which dims of inputs are left open; mixed: by the seed.");
-  flags.Add("nodes", &options.most_nodes, "N", "At most so many recipes.");
+                  "Leaves these dims of inputs open; mixed: the seed decides.");
+  flags.Add("nodes", &options.most_nodes, "N", "Limits a model to N recipes.");
   flags.Add("only", &options.only, "TEXT",
-            "Only operators whose DOMAIN::NAME contains this.");
+            "Uses only operators whose DOMAIN::NAME contains TEXT.");
   flags.Add("passes", &options.passes,
             "Also compares the graph before and after each pass.");
   flags.Add("shrink", &options.shrink, "Makes wrong models smaller.");
-  flags.Add("keep", &options.keep, "DIR", "Where findings go.");
+  flags.Add("keep", &options.keep, "DIR", "Writes findings to this folder.");
   flags.Add("save", &options.save,
-            "Writes every model to KEEP/model_SEED, for --replay: a seed gives "
-            "another model\nonce the generator or tier 0 have changed.");
+            "Writes every model to KEEP/model_SEED, for --replay. A seed "
+            "gives another model once the\n"
+            "generator or tier 0 have changed.");
   flags.Add("replay", &options.replay, "DIR",
             "Runs the model of a finding again, and nothing else.");
   flags.Add("script", &options.script, "FILE",
-            "ort_batch.mjs; found beside the sources by ./dev.");
-  flags.Add("batch", &options.batch, "N", "Models that run together.");
+            "The path of ort_batch.mjs, which ./dev finds beside the "
+            "sources.");
+  flags.Add("batch", &options.batch, "N", "Runs N models together.");
   flags.Example("random_models --count=1000 --open=all");
 }
 

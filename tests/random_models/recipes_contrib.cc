@@ -33,7 +33,7 @@ constexpr char kMaps[] =
     "its operand or result is a map, which node's binding of ONNX Runtime does "
     "not pass: tests/onnx/ml_maps_test";
 constexpr char kDecoders[] =
-    "needs a trained decoder, whose tokens are told by tiny differences: "
+    "needs a trained decoder, as tiny differences decide its tokens: "
     "tests/onnx/generation_test";
 constexpr char kPacked[] =
     "its operands hang together (packed weights, caches, lengths) in ways that "

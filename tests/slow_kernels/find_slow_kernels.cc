@@ -50,28 +50,35 @@ struct Options {
 
 void Declare(Options& options, tools::Flags& flags) {
   flags.Add("count", &options.count, "N",
-            "How many random dispatches are tried: those of seeds "
-            "--first-seed and on.");
+            "Tries N random dispatches, whose seeds begin with "
+            "--first-seed.");
   flags.Add("first-seed", &options.first_seed, "N", "The first seed.");
   flags.Add("largest-elements", &options.largest_elements, "N",
-            "Of a buffer of a random dispatch, about.");
+            "Limits a buffer of a random dispatch to about N elements.");
   flags.Add("corpus", &options.corpus, "DIR",
-            "The folder with manifest.json whose models' dispatches are "
-            "tried.");
-  flags.Add("seeded", &options.seeded, "DIR", "As of golden_models.");
+            "Tries the dispatches of the models in this folder, which has "
+            "a manifest.json.");
+  flags.Add("seeded", &options.seeded, "DIR",
+            "The folder with the models of seeded weights; see "
+            "golden_models.");
   flags.Add("folders", &options.folders, "LIST",
-            "Beginnings of paths in the corpus, with commas; all without it.");
+            "Tries only models whose paths in the corpus begin so, with "
+            "commas between them. Default:\n"
+            "all.");
   flags.Add("filter", &options.filter, "TEXT",
-            "Only models whose id contains it.");
+            "Tries only models whose id contains TEXT.");
   flags.Add("dispatch", &options.dispatch, "NAME",
-            "Only the dispatch of this name.");
+            "Tries only the dispatch of this name.");
   flags.Add("least-us", &options.least_us, "US",
-            "Dispatches that take tier 0 less are not compiled.");
+            "Does not compile dispatches that take tier 0 less than US "
+            "microseconds.");
   flags.Add("ratio", &options.ratio, "R",
-            "A kernel that takes more than so many times as long as tier 0 "
-            "has lost.");
-  flags.Add("laps", &options.laps, "N", "A finding has lost so many laps.");
-  flags.Add("timeout", &options.timeout, "S", "Seconds for one model.");
+            "A kernel loses if it takes more than R times as long as tier "
+            "0.");
+  flags.Add("laps", &options.laps, "N",
+            "Reports a kernel that has lost N laps.");
+  flags.Add("timeout", &options.timeout, "S",
+            "Gives each model at most S seconds.");
   flags.Add("print", &options.print,
             "Prints the dispatch and the schedule of each finding.");
   flags.Example("find_slow_kernels --count=20000 --first-seed=1");

@@ -268,8 +268,8 @@ Status Soak::Report() const {
   const double after = Mean(samples_, 0.8, 1, &Sample::megabytes);
   const jit::JitTotals totals = jit_->totals();
   std::printf(
-      "%lld runs in %lld sessions on %lld threads: %lld met a limit, %lld were "
-      "cancelled, all others gave tier 0's results; %lld kernels (%lld "
+      "%lld runs in %lld sessions on %lld threads: %lld reached a limit, %lld "
+      "were cancelled, all others gave tier 0's results; %lld kernels (%lld "
       "declined).\n"
       "Memory: %.1f MB in the second fifth of the time, %.1f MB in the last "
       "(peak %.1f). Median latency: %.3f and %.3f ms, p99: %.3f and %.3f ms.\n"
@@ -347,12 +347,16 @@ int main(int argc, char** argv) {
       "Runs modules in several threads for a long time, and watches memory, "
       "latency and results.");
   flags.Positional("MODULE.vmfb", 1, 1000, &options.files);
-  flags.Add("minutes", &options.minutes, "M", "How long.");
+  flags.Add("minutes", &options.minutes, "M", "Runs for M minutes.");
   flags.Add("runs", &options.runs, "N",
-            "Ends after so many runs, and says nothing of memory; 0: by time.");
-  flags.Add("threads", &options.threads, "N", "Each with its own sessions.");
-  flags.Add("variants", &options.variants, "N", "Sets of inputs per model.");
-  flags.Add("seed", &options.seed, "N", "A random one otherwise.");
+            "Ends after N runs, and prints nothing about memory. 0: ends "
+            "by time.");
+  flags.Add("threads", &options.threads, "N",
+            "Runs N threads, each with its own sessions.");
+  flags.Add("variants", &options.variants, "N",
+            "Uses N sets of inputs for each model.");
+  flags.Add("seed", &options.seed, "N",
+            "Seeds the inputs; the default is random.");
   flags.Add("o", &options.output, "PATH", "Writes PATH.csv and PATH.svg.");
   flags.Example("soak model.vmfb --minutes=60");
   return ember::tools::RunTool(argc, argv, flags, [&options] {

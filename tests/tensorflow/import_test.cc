@@ -246,7 +246,8 @@ TEST(SavedModels, VariablesThatAreReadVeryOften) {
              .dims = {kElements},
              .bytes = std::string(kElements * sizeof(float), '\0')}}},
           false));
-  const auto imported = tensorflow::ImportModel(folder + "/saved_model.pb", {});
+  frontends::ModelFile file(folder + "/saved_model.pb");
+  const auto imported = tensorflow::ImportModel(file, {});
   EXPECT_TRUE(imported.ok()) << imported.status().ToString();
 }
 

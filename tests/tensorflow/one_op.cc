@@ -56,7 +56,8 @@ StatusOr<std::vector<Numbers>> RunBytes(
 StatusOr<std::vector<Numbers>> RunPath(
     const std::string& path, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options) {
-  return RunOnNumbers(tensorflow::ImportModel(path, options), inputs);
+  frontends::ModelFile file(path);
+  return RunOnNumbers(tensorflow::ImportModel(file, options), inputs);
 }
 
 OneOp& OneOp::Input(Numbers value) {

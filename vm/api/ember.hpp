@@ -6,8 +6,7 @@
 //   const int64_t dims[] = {1, 3};
 //   session.SetInput(0, ember::View<float>(pixels, dims)).value();
 //   session.Run().value();
-//   for (float p : session.Get<float>(0).value()) printf("%f
-// ", p);
+//   for (float p : session.Get<float>(0).value()) printf("%f\n", p);
 //
 // The wrapper is header-only. It needs ember.h and a library of version 7 or
 // later.

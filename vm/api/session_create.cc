@@ -84,32 +84,6 @@ vm::CompilePlace PlaceOf(int32_t compile_in) {
   }
 }
 
-// Creates the object that compiles and runs kernels. Returns null if AUTO finds
-// no JIT and can run without one: on the host, or on a device if the session
-// may run native kernels of files.
-StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
-    const EmberModule& module, const EmberSessionOptions& options, bool is_host,
-    const vm::NativePermission& permission, const Logger& logger) {
-  // The values of EmberTier are the same as those of KernelTier.
-  const vm::CompilePlan plan =
-      vm::PlanCompilation(static_cast<vm::KernelTier>(options.tier),
-                          PlaceOf(options.compile_in), is_host);
-  const vm::KernelLibraryOptions library = {
-      .threads = plan.threads,
-      .place = plan.place,
-      .cache_folder = OrEmpty(options.kernel_cache_folder)};
-  std::string message;
-  StatusOr<std::shared_ptr<vm::KernelProvider>> provider =
-      FindKernels(OrEmpty(options.library_folder), library, &message);
-  std::string warning;
-  if (provider.ok() && !message.empty())
-    warning = Concat({"kernels are not kept in the cache: ", message});
-  StatusOr<std::shared_ptr<vm::Tiering>> tiering = vm::TieringOf(
-      module.module, plan, std::move(provider), permission, &warning);
-  if (!warning.empty()) logger.Log(EMBER_LOG_WARNING, warning);
-  return tiering;
-}
-
 bool HasNatives(const EmberModule& module) {
   return !module.module->definition().natives.empty() ||
          !module.overlays.empty();
@@ -146,30 +120,42 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
                                     const std::shared_ptr<hal::Device>& device,
                                     const vm::NativePermission& permission,
                                     const Logger& logger, Progress* progress) {
-  const bool is_host = device->is_host();
+  const auto find_provider = [&](const vm::CompilePlan& plan) {
+    const vm::KernelLibraryOptions library = {
+        .threads = plan.threads,
+        .place = plan.place,
+        .cache_folder = OrEmpty(options.kernel_cache_folder)};
+    std::string message;
+    auto provider =
+        FindKernels(OrEmpty(options.library_folder), library, &message);
+    if (provider.ok() && !message.empty()) {
+      logger.Log(EMBER_LOG_WARNING,
+                 Concat({"kernels are not kept in the cache: ", message}));
+    }
+    return provider;
+  };
+  EMBER_ASSIGN_OR_RETURN(
+      vm::SessionKernels opened,
+      vm::OpenSessionKernels(module.module,
+                             // EmberTier has the values of KernelTier.
+                             {.tier = static_cast<vm::KernelTier>(options.tier),
+                              .place = PlaceOf(options.compile_in),
+                              .device = device,
+                              .permission = permission,
+                              .find_provider = find_provider,
+                              .natives = {.overlays = module.overlays,
+                                          .tables = module.tables,
+                                          .device_launcher = KernelLauncher(),
+                                          .progress = progress}}));
+  if (!opened.warning.empty()) logger.Log(EMBER_LOG_WARNING, opened.warning);
   SharedKernels kernels;
   kernels.is_made = true;
-  if (options.tier != EMBER_TIER_INTERPRETER) {
-    EMBER_ASSIGN_OR_RETURN(
-        kernels.tiering,
-        MakeTiering(module, options, is_host, permission, logger));
-    if (kernels.tiering != nullptr)
-      kernels.tier = static_cast<EmberTier>(options.tier);
-  }
-  vm::NativeOptions natives;
-  natives.overlays = module.overlays;
-  natives.tables = module.tables;
-  if (!is_host) {
-    natives.device = device;
-    natives.device_launcher = KernelLauncher();
-  }
-  natives.progress = progress;
-  const std::optional<vm::NativeReport> report = vm::AddNativeKernels(
-      module.module, permission, std::move(natives), kernels.tiering);
-  if (!report) return kernels;
-  EMBER_RETURN_IF_ERROR(report->status);
-  std::string text = report->Text();
-  for (const std::string& line : report->refused) text += "; " + line;
+  kernels.tiering = std::move(opened.tiering);
+  if (opened.compiles) kernels.tier = static_cast<EmberTier>(options.tier);
+  if (!opened.natives) return kernels;
+  EMBER_RETURN_IF_ERROR(opened.natives->status);
+  std::string text = opened.natives->Text();
+  for (const std::string& line : opened.natives->refused) text += "; " + line;
   kernels.native_text = OnOneLine(text);
   return kernels;
 }

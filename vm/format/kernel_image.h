@@ -91,11 +91,11 @@ enum class KernelFormat : uint8_t {
 // new scopes are only appended. Columns: (name, text, doc).
 // clang-format off
 #define EMBER_FOR_EACH_KERNEL_SCOPE(row) \
-  row(Input, "input", "Of the dispatch, in order; read only.") \
-  row(Output, "output", "Of the dispatch, in order.") \
+  row(Input, "input", "Belongs to the dispatch, in order; read only.") \
+  row(Output, "output", "Belongs to the dispatch, in order.") \
   row(Packed, "packed", "Written by the prologue, once for many calls; then read only.") \
-  row(Call, "call", "Of one call, seen by all its tasks.") \
-  row(Task, "task", "Of one task; unspecified contents at its start.") \
+  row(Call, "call", "Belongs to one call, visible to all its tasks.") \
+  row(Task, "task", "Belongs to one task; its contents are unspecified at the start.") \
   row(Register, "register", "Has no memory; only its name and number are used.")
 // clang-format on
 

@@ -40,7 +40,7 @@ Status CheckSignature(std::string_view what, const ModuleSignature& signature,
   if (signature.key != key)
     return refuse("a signature by the given key, found another's");
   if (!VerifyEd25519(key, digest, signature.signature))
-    return refuse("what was signed, found it changed since");
+    return refuse("the signed bytes, found changed ones");
   return OkStatus();
 }
 

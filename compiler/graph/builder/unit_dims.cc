@@ -16,8 +16,8 @@ void TakeNotUnit(GraphBuilder& builder, const Dim& dim) {
       {{"defines", Shape{builder.FreshSymbol()}},
        {"message",
         "dim " + dim.ToString() +
-            " is 1, and this module was compiled for others: the rank of what "
-            "drops dims of 1 depends on it; fix the dim when compiling "
+            " is 1, but this module was compiled for other extents, as the "
+            "rank of a value depends on it; fix the dim when compiling "
             "(--shape)"},
        {"not_one", Shape{dim}}});
 }

@@ -80,10 +80,10 @@ constexpr AttributeSpec kShapeValueAttributes[] = {
      "One integer expression per element."},
 };
 constexpr AttributeSpec kIotaAttributes[] = {
-    {"shape", AttributeKind::kShape, true, "Of the result."},
+    {"shape", AttributeKind::kShape, true, "The shape of the result."},
     {"axis", AttributeKind::kInteger, true,
      "The dim whose index is the value."},
-    {"dtype", AttributeKind::kDType, true, "Of the result."},
+    {"dtype", AttributeKind::kDType, true, "The type of the result."},
 };
 
 const OperatorRecord kRecords[] = {

@@ -116,7 +116,7 @@ Scalar DefineBitcast(ElementContext& context, Indices indices) {
 }
 
 constexpr AttributeSpec kDTypeAttributes[] = {
-    {"dtype", AttributeKind::kDType, true, "Of the result."},
+    {"dtype", AttributeKind::kDType, true, "The type of the result."},
 };
 
 const OperatorRecord kOtherRecords[] = {

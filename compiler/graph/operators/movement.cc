@@ -328,7 +328,7 @@ Scalar DefineAssume(ElementContext& context, Indices indices) {
 }
 
 constexpr AttributeSpec kShapeAttribute[] = {
-    {"shape", AttributeKind::kShape, true, "Of the result."},
+    {"shape", AttributeKind::kShape, true, "The shape of the result."},
 };
 constexpr AttributeSpec kTransposeAttributes[] = {
     {"permutation", AttributeKind::kIntegers, true,

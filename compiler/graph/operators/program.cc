@@ -322,25 +322,27 @@ constexpr AttributeSpec kShapes = {"shapes", AttributeKind::kShape, true,
 constexpr AttributeSpec kExtentsAttributes[] = {
     kDefines,
     {"message", AttributeKind::kString, false,
-     "Makes it a check: what the run fails with if an element is negative."},
+     "Makes it a check: the error of the run if an element is negative."},
     {"not_one", AttributeKind::kShape, false,
-     "Of a check: the dims of which it takes that they are not 1."},
+     "For a check: the dims that it assumes not to be 1."},
 };
 constexpr AttributeSpec kIfAttributes[] = {kDefines, kShapes};
 constexpr AttributeSpec kLoopAttributes[] = {
-    {"carried", AttributeKind::kInteger, true, "How many values are carried."},
-    {"scanned", AttributeKind::kInteger, true, "How many are scanned."},
+    {"carried", AttributeKind::kInteger, true, "The number of carried values."},
+    {"scanned", AttributeKind::kInteger, true,
+     "The number of scanned operands."},
     {"conditional", AttributeKind::kInteger, true,
      "1: ends at a limit or when the body says so."},
-    {"trip", AttributeKind::kShape, true, "How many iterations: one dim."},
+    {"trip", AttributeKind::kShape, true, "The number of iterations: one dim."},
     {"varying", AttributeKind::kShape, true,
      "Symbols of the body for dims that change."},
     kDefines,
     kShapes,
 };
 constexpr AttributeSpec kTopKAttributes[] = {
-    {"axis", AttributeKind::kInteger, true, "Along which elements compare."},
-    {"k", AttributeKind::kShape, true, "How many are kept: one dim."},
+    {"axis", AttributeKind::kInteger, true,
+     "The axis along which elements are compared."},
+    {"k", AttributeKind::kShape, true, "The number of kept elements: one dim."},
     {"largest", AttributeKind::kInteger, true, "0: the smallest ones."},
 };
 constexpr AttributeSpec kNonZeroAttributes[] = {kDefines};

@@ -137,7 +137,7 @@ StatusOr<int32_t> CheckCarriedTypes(const OperatorRow& row,
 }  // namespace
 
 GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
-                             std::string folder, const ImportOptions& options,
+                             ExternalFiles& files, const ImportOptions& options,
                              frontends::ImportSteps& steps,
                              BranchChoices& choices)
     : options_(options),
@@ -145,7 +145,7 @@ GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
       choices_(choices),
       model_(std::move(model)),
       index_(*model_),
-      files_(std::move(folder), options.path),
+      files_(files),
       builder_(
           ToIdentifier(model_->graph().name().empty() ? "main"
                                                       : model_->graph().name()),

@@ -38,7 +38,7 @@ inline constexpr int kMaxCallDepth = 64;
 class GraphImporter {
  public:
   // The options and choices must outlive the importer.
-  GraphImporter(std::shared_ptr<const ModelProto> model, std::string folder,
+  GraphImporter(std::shared_ptr<const ModelProto> model, ExternalFiles& files,
                 const ImportOptions& options, frontends::ImportSteps& steps,
                 BranchChoices& choices);
 
@@ -209,7 +209,7 @@ class GraphImporter {
   BranchChoices& choices_;
   std::shared_ptr<const ModelProto> model_;
   ModelIndex index_;
-  ExternalFiles files_;
+  ExternalFiles& files_;
   graph::GraphBuilder builder_;
   int64_t imported_nodes_ = 0;
   std::optional<Split> split_;

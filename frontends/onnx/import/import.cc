@@ -3,23 +3,33 @@
 #include <google/protobuf/io/coded_stream.h>
 
 #include <cstring>
-#include <filesystem>
 #include <memory>
+#include <set>
 #include <utility>
 
-#include "base/file.h"
 #include "base/one_line.h"
 #include "frontends/import_steps.h"
 #include "frontends/onnx/import/graph_importer.h"
 #include "frontends/onnx/import/metadata.h"
 #include "frontends/onnx/import/model_index.h"
+#include "frontends/onnx/node/external_data.h"
 #include "frontends/onnx/node/sparse_tensors.h"
 #include "third_party/onnx/onnx.pb.h"
 
 namespace ember::onnx {
 namespace {
 
-StatusOr<std::shared_ptr<const ModelProto>> ParseModel(
+// A model that has been parsed, and the files with its weights.
+struct ParsedModel {
+  ParsedModel(std::shared_ptr<const ModelProto> proto,
+              const std::string& folder, const std::string& path)
+      : proto(std::move(proto)), files(folder, path) {}
+
+  std::shared_ptr<const ModelProto> proto;
+  ExternalFiles files;
+};
+
+StatusOr<std::shared_ptr<const ModelProto>> ParseProto(
     std::span<const uint8_t> bytes) {
   auto model = std::make_shared<ModelProto>();
   const std::string found = std::to_string(bytes.size()) + " bytes";
@@ -47,23 +57,35 @@ StatusOr<std::shared_ptr<const ModelProto>> ParseModel(
   return std::shared_ptr<const ModelProto>(std::move(model));
 }
 
+std::string Where(std::string_view name) {
+  return "model '" + std::string(name) + "'";
+}
+
 // Returns the status with its message on one line. The message contains names
 // of the model, which may have line breaks.
 Status WithNamesOnOneLine(const Status& status) {
   return Status(status.code(), OnOneLine(status.message()));
 }
 
-StatusOr<graph::Graph> ImportParsed(
-    const std::shared_ptr<const ModelProto>& model, std::string_view folder,
-    const ImportOptions& options) {
+StatusOr<std::shared_ptr<ParsedModel>> ParseModel(frontends::ModelFile& file) {
+  return file.Parsed<ParsedModel>(
+      [&](const graph::ConstantData& contents) -> StatusOr<ParsedModel> {
+        EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const ModelProto> proto,
+                               ParseProto(contents.bytes));
+        return ParsedModel(std::move(proto), file.folder(), file.path());
+      });
+}
+
+StatusOr<graph::Graph> ImportParsed(ParsedModel& model,
+                                    const ImportOptions& options) {
   frontends::ImportSteps steps(options.progress);
   BranchChoices choices;
   Status first_error;
   do {
-    GraphImporter importer(model, std::string(folder), options, steps, choices);
+    GraphImporter importer(model.proto, model.files, options, steps, choices);
     StatusOr<graph::Graph> graph = importer.Import();
     if (graph.ok() && !importer.assumed_dims().empty()) {
-      GraphImporter both(model, std::string(folder), options, steps, choices);
+      GraphImporter both(model.proto, model.files, options, steps, choices);
       both.MakeVariants(importer.assumed_dims());
       // If the import of both variants fails, the graph of the first import is
       // used. Its program refuses extents that would have to broadcast.
@@ -82,41 +104,70 @@ StatusOr<graph::Graph> ImportParsed(
   return first_error;
 }
 
-}  // namespace
-
-StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
-                                        std::string_view folder,
-                                        const ImportOptions& options,
-                                        std::string_view name) {
-  const std::string where = "model '" + std::string(name) + "'";
-  const auto model = ParseModel(bytes);
-  if (!model.ok()) return model.status().WithContext(where);
-  const Status supported = CheckOperatorsSupported(ModelIndex(**model), name);
+StatusOr<graph::Graph> ImportNamed(ParsedModel& model,
+                                   const ImportOptions& options,
+                                   std::string_view name) {
+  const ModelProto& proto = *model.proto;
+  const Status supported = CheckOperatorsSupported(ModelIndex(proto), name);
   if (!supported.ok()) return WithNamesOnOneLine(supported);
-  StatusOr<graph::Graph> graph = ImportParsed(*model, folder, options);
-  const std::string newer = NewerThanKnown(**model);
+  StatusOr<graph::Graph> graph = ImportParsed(model, options);
+  const std::string newer = NewerThanKnown(proto);
   if (!graph.ok()) {
-    const Status status = WithNamesOnOneLine(graph.status()).WithContext(where);
+    const Status status =
+        WithNamesOnOneLine(graph.status()).WithContext(Where(name));
     if (newer.empty()) return status;
     return Status(status.code(),
                   std::string(status.message()) + " (" + newer + ")");
   }
   if (!newer.empty() && options.notes != nullptr)
     options.notes->push_back(newer);
-  graph->set_metadata(MetadataOf(**model));
+  graph->set_metadata(MetadataOf(proto));
   return graph;
 }
 
-StatusOr<graph::Graph> ImportModel(std::string_view path,
+}  // namespace
+
+StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
+                                        std::string_view folder,
+                                        const ImportOptions& options,
+                                        std::string_view name) {
+  auto proto = ParseProto(bytes);
+  if (!proto.ok()) return proto.status().WithContext(Where(name));
+  ParsedModel model(*std::move(proto), std::string(folder), "");
+  return ImportNamed(model, options, name);
+}
+
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const ImportOptions& options) {
-  const std::filesystem::path file_path{std::string(path)};
-  EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(file_path.string()));
-  std::string folder = file_path.parent_path().string();
-  if (folder.empty()) folder = ".";
-  ImportOptions of_file = options;
-  of_file.path = file_path.string();
-  return ImportModelBytes(file.bytes(), folder, of_file,
-                          file_path.filename().string());
+  const auto model = ParseModel(file);
+  if (!model.ok()) return model.status().WithContext(Where(file.name()));
+  return ImportNamed(**model, options, file.name());
+}
+
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const ImportOptions& options) {
+  frontends::ModelFile file(path);
+  EMBER_RETURN_IF_ERROR(file.Map().status());
+  return ImportModel(file, options);
+}
+
+StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
+    frontends::ModelFile& file) {
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<ParsedModel> model,
+                         ParseModel(file));
+  const GraphProto& graph = model->proto->graph();
+  std::set<std::string> initializers;
+  for (const TensorProto& tensor : graph.initializer())
+    initializers.insert(tensor.name());
+  std::vector<frontends::InputInfo> inputs;
+  for (const ValueInfoProto& input : graph.input()) {
+    const TypeProto& type = input.type();
+    inputs.push_back(
+        {.name = input.name(),
+         .has_rank = !type.has_tensor_type() || type.tensor_type().has_shape(),
+         .has_value = initializers.contains(input.name())});
+  }
+  return inputs;
 }
 
 }  // namespace ember::onnx

@@ -44,14 +44,12 @@
 #include "base/status.h"
 #include "compiler/graph/builder/builder.h"
 #include "compiler/graph/graph.h"
+#include "frontends/frontend.h"
 #include "frontends/onnx/node/tensor_proto.h"
 
 namespace ember::onnx {
 
 struct ImportOptions {
-  // The path of the model's file; empty if the model is in memory. ImportModel
-  // sets it.
-  std::string path;
   // Pins of input dims: one entry per axis; nullopt leaves the axis as the
   // model states it. A dim with a name is pinned wherever the name occurs.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
@@ -75,8 +73,12 @@ struct ImportOptions {
   int64_t operation_limit = graph::kOperationLimit;
 };
 
-StatusOr<graph::Graph> ImportModel(std::string_view path,
+StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const ImportOptions& options);
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
+                                   const ImportOptions& options);
+StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
+    frontends::ModelFile& file);
 
 // Imports a model from memory. `folder`: where external data may be; if empty,
 // external data is refused. `name`: the name of the model in errors.

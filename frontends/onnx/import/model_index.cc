@@ -293,8 +293,8 @@ std::string NewerThanKnown(const ModelProto& model) {
   std::string text;
   const auto add = [&](const std::string& what, int64_t found, int64_t known) {
     if (found <= known) return;
-    text += (text.empty() ? "the model states " : " and ") + what + " " +
-            std::to_string(found) + ", of which the newest that is known is " +
+    text += (text.empty() ? "the model states " : ", and ") + what + " " +
+            std::to_string(found) + ", where the newest known one is " +
             std::to_string(known);
   };
   add("IR version", model.ir_version(), kFormat);

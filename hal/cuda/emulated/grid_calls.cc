@@ -244,7 +244,7 @@ void GridRunner::Fail(uint32_t number, const std::string& what) {
   problem_ = Concat(
       {"thread ", PlaceText(PlaceOf(number, launch_.threads)), " ", what});
   FiberOf(number).Pause();
-  EMBER_CHECK(false) << "a thread that failed goes on";
+  EMBER_CHECK(false) << "a thread continues after its failure";
 }
 
 }  // namespace ember::hal::cuda

@@ -333,7 +333,7 @@ class Evaluator {
     if (meets_) {
       const bool is_own = invocation_ >= 0 && !(combines_ && stores);
       const int64_t first = is_own ? invocation_ : 0;
-      const char* const what = "invocations that have not met,";
+      const char* const what = "invocations that have not synchronised,";
       EMBER_RETURN_IF_ERROR(note(since_meeting_, first, what));
       // Outside of invocation loops every invocation performs the access.
       // Recording two of them is enough to detect a race.

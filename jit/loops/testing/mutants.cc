@@ -237,9 +237,9 @@ class Mutator {
   void Reassociate(Store& store) {
     const DType type = nest_.buffers[store.buffer].type;
     if (store.update != tensor::Update::kAdd) return;
-    changes_.push_back({"what was added up to " +
-                            nest_.buffers[store.buffer].name + " is lost",
-                        [&store] { store.update = tensor::Update::kAssign; }});
+    changes_.push_back(
+        {"the sum in " + nest_.buffers[store.buffer].name + " is lost",
+         [&store] { store.update = tensor::Update::kAssign; }});
     if (!IsFloat(type)) return;
     // Rounds the value: (value + c) - c, with a c so large that few digits of
     // the value remain.

@@ -225,7 +225,7 @@ StatusOr<std::optional<NodeId>> DefaultOf(const Computation& c,
     common = value;
   }
   if (common && !c.pool.IsConstant(*common))
-    return FailedPreconditionError("what the buffer is padded with varies");
+    return FailedPreconditionError("the value that pads the buffer varies");
   return common;
 }
 

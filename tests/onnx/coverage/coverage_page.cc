@@ -84,9 +84,9 @@ constexpr InWords kInWords[] = {
     {"", "Optional", "any"},
     {"", "Scan", "any"},
     {"", "SequenceMap", "any"},
-    {"com.microsoft", "BeamSearch", "as its decoder"},
-    {"com.microsoft", "GreedySearch", "as its decoder"},
-    {"com.microsoft", "Sampling", "as its decoder"},
+    {"com.microsoft", "BeamSearch", "the types of its decoder"},
+    {"com.microsoft", "GreedySearch", "the types of its decoder"},
+    {"com.microsoft", "Sampling", "the types of its decoder"},
     {"ai.onnx.ml", "TreeEnsemble", "the type of its splits and weights"},
 };
 
@@ -128,7 +128,7 @@ std::string TypesText(const OperatorRow& row) {
   // fixed or given by an attribute, so only one model is tried.
   constexpr auto kMarker = TensorProto::UINT16;
   if (!HasTypedOperand(ProbeModel(row, kMarker), kMarker)) {
-    return Compiles(ProbeModel(row, kMarker)) ? "as its attributes say"
+    return Compiles(ProbeModel(row, kMarker)) ? "the type in its attributes"
                                               : kUntried;
   }
   std::vector<std::string_view> found;

@@ -96,10 +96,10 @@ void AddRows(std::span<const OperatorRow> rows, std::ostringstream& page) {
   for (const OperatorRow& row : rows) {
     if (!row.reason.empty() || row.name == "CUSTOM") continue;
     page << "| " << row.name << " | " << Inputs(row) << " | "
-         << (row.import == nullptr ? "as its subgraphs take them"
+         << (row.import == nullptr ? "the types of its subgraphs"
                                    : Text(row.quantized))
          << " | "
-         << (row.import == nullptr ? std::string_view("as its subgraphs")
+         << (row.import == nullptr ? std::string_view("those of its subgraphs")
                                    : Precision(row))
          << " |\n";
   }

@@ -62,12 +62,14 @@ StatusOr<std::string> WriteReproOf(const vm::ComparedCall& call,
 void AddKernelCheckFlags(Flags& flags, KernelCheckFlags* values) {
   flags.AddChoice(
       "check-kernels", &values->when, {"auto", "on", "off"},
-      "Compares the first call of each kernel with the interpreter's before "
-      "anybody sees its\nresults; one that is wrong is not used, and its call "
-      "is written to --wrong-kernels for\nvm-diff --repro. auto: with "
-      "--tier=auto.");
+      "Compares the first call of each kernel with the interpreter's "
+      "before its results are used. A\n"
+      "wrong kernel is not used, and its call is written to "
+      "--wrong-kernels for vm-diff --repro.\n"
+      "auto: only with --tier=auto.");
   flags.Add("wrong-kernels", &values->folder, "FOLDER",
-            "Where; empty: nowhere.");
+            "The folder for calls of wrong kernels. If it is empty, none "
+            "is written.");
 }
 
 bool ChecksKernels(const KernelCheckFlags& flags, const std::string& tier) {
@@ -97,8 +99,8 @@ std::string OracleText(const jit::OracleTotals& totals) {
   if (totals.calls == 0) return "";
   char line[160];
   std::snprintf(line, sizeof line,
-                "First calls of kernels that were checked: %lld, of which %lld "
-                "wrong, %lld looked at closely.\n",
+                "%lld first calls of kernels were checked: %lld were wrong, "
+                "and %lld needed a closer comparison.\n",
                 static_cast<long long>(totals.calls),
                 static_cast<long long>(totals.wrong),
                 static_cast<long long>(totals.suspects));

@@ -75,7 +75,8 @@ StatusOr<std::unique_ptr<CompileLimits>> CompileLimits::Start(
     std::snprintf(seconds, sizeof(seconds), "%g", options.max_seconds);
     limits->time_ = std::make_unique<TimeLimit>(
         options.max_seconds,
-        Prefix(path) + seconds + " s (--max-seconds), found it going on\n");
+        Prefix(path) + seconds +
+            " s (--max-seconds), found it still running\n");
   }
   if (bytes > 0 && LimitsMemory()) limits->LimitMemory(bytes);
   return limits;

@@ -61,7 +61,7 @@ TEST_F(CompileLimitsDeathTest, Time) {
       },
       ExitedWithCode(1),
       ": a.onnx: expected compiling to take at most 0.05 s "
-      "\\(--max-seconds\\), found it going on\n");
+      "\\(--max-seconds\\), found it still running\n");
 }
 
 TEST(CompileLimits, EndWithTheObject) {

@@ -7,15 +7,16 @@
 namespace ember::tools {
 
 void AddKernelCacheFlags(Flags& flags, KernelCacheFlags* values) {
-  flags.Add(
-      "kernel-cache", &values->folder, "DIR",
-      "Keeps compiled kernels here for later processes; otherwise in "
-      "$EMBER_CACHE\n(set and empty: nowhere) or ~/.cache/ember/kernels.");
+  flags.Add("kernel-cache", &values->folder, "DIR",
+            "Keeps compiled kernels in this folder for later processes. "
+            "Default: $EMBER_CACHE (no cache\n"
+            "if it is empty) or ~/.cache/ember/kernels.");
   flags.Add("no-kernel-cache", &values->is_off,
             "Compiles each kernel in this process, and keeps none.");
   flags.Add("kernel-cache-mb", &values->megabytes, "N",
-            "About how large the folder may become; what was used last "
-            "longest ago is removed.");
+            "Limits the size of the folder, approximately. The kernels "
+            "that have not been used for\n"
+            "longest are removed.");
 }
 
 jit::CacheOptions CacheOptionsOf(const KernelCacheFlags& flags) {

@@ -28,8 +28,7 @@ StatusOr<int64_t> ParseAmount(const std::string& flag, const std::string& text,
   if (!is_good || !(number >= 1) || number > kMax) {
     return CommandLineError(
         "--" + flag +
-        ": expected a number, as 1000000, 500M or 1.5G, or none, "
-        "found '" +
+        ": expected a number such as 1000000, 500M or 1.5G, or none, found '" +
         text + "'");
   }
   return static_cast<int64_t>(number);
@@ -39,25 +38,28 @@ StatusOr<int64_t> ParseAmount(const std::string& flag, const std::string& text,
 
 void AddLimitFlags(Flags& flags, LimitFlags* values) {
   flags.Add("max-memory", &values->max_memory, "N[k|M|G|T]|none",
-            "Bytes that the model may make its session take, and compiling a "
-            "model before it;\notherwise what the machine, or the control "
-            "group of this process, has.");
+            "Limits the memory of the model's session, and of compiling a "
+            "model before it. Default: the\n"
+            "memory of the machine, or of the control group of this "
+            "process.");
   flags.Add("max-work", &values->max_work, "N[k|M|G|T|P]|none",
-            "Points that one run may evaluate (of a sum, its terms); otherwise "
-            "2^48.");
+            "Limits the points that one run evaluates (of a sum, its "
+            "terms). Default: 2^48.");
   flags.Add("max-steps", &values->max_steps, "N[k|M|G|T|P]|none",
-            "Jumps back and calls of programs in one run; otherwise 2^32.");
+            "Limits the backward jumps and the calls of programs in one "
+            "run. Default: 2^32.");
   flags.Add("max-seconds", &values->max_seconds, "S",
-            "How long one run may take, and compiling a model before it; 0: "
-            "as long as it\nlikes.");
+            "Limits the time of one run, and of compiling a model before "
+            "it. 0: no limit.");
 }
 
 void AddCompileLimitFlags(Flags& flags, LimitFlags* values) {
   flags.Add("max-memory", &values->max_memory, "N[k|M|G|T]|none",
-            "Bytes that compiling may take; otherwise what the machine, or the "
-            "control group of\nthis process, has.");
+            "Limits the memory of compiling. Default: the memory of the "
+            "machine, or of the control group\n"
+            "of this process.");
   flags.Add("max-seconds", &values->max_seconds, "S",
-            "How long compiling may take; 0: as long as it likes.");
+            "Limits the time of compiling. 0: no limit.");
 }
 
 Status SetLimits(const LimitFlags& flags, vm::SessionOptions& options) {

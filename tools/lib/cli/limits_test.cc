@@ -29,7 +29,7 @@ TEST(LimitsTest, Amounts) {
 
 TEST(LimitsTest, Errors) {
   EXPECT_EQ(Error({.max_memory = "1x"}),
-            "--max-memory: expected a number, as 1000000, 500M or 1.5G, or "
+            "--max-memory: expected a number such as 1000000, 500M or 1.5G, or "
             "none, found '1x'");
   for (const char* text : {"-1", "0", "1GB", "k", "nan", "1e30", "9999999P"})
     EXPECT_NE(Error({.max_work = text}), "") << text;

@@ -34,7 +34,9 @@ std::filesystem::path FindLibrary() {
 StatusOr<std::shared_ptr<jit::Jit>> LoadJit(jit::JitOptions options) {
   const std::filesystem::path path = FindLibrary();
   if (path.empty())
-    return NotFoundError("jit/libember_jit.so is not beside this program");
+    return NotFoundError(
+        "expected jit/libember_jit.so beside this program, "
+        "found none");
   // The library stays loaded, as kernels live in it.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return NotFoundError(dlerror());

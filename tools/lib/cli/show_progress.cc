@@ -84,8 +84,9 @@ class JsonLines final : public Progress {
 
 void AddProgressFlag(Flags& flags, std::string* how) {
   flags.AddChoice("progress", how, {"auto", "bar", "json", "off"},
-                  "What stderr shows of long work: a line that changes, or a "
-                  "line of JSON per step.\nauto: the first, on a terminal.");
+                  "Shows the progress of long work on stderr. bar: a line that "
+                  "changes. json: a line of JSON\n"
+                  "per step. auto: bar if stderr is a terminal.");
 }
 
 std::unique_ptr<Progress> ShowProgress(const std::string& how,

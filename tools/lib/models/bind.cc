@@ -172,7 +172,8 @@ Status CheckAllGiven(const vm::Module& module,
 
 void MissingInputs::AddFlag(Flags& flags) {
   flags.Add("random-inputs", &may_be_random,
-            "Inputs that are not given are random although others are given.");
+            "Makes inputs that are not given random although others are "
+            "given.");
 }
 
 void MissingInputs::Report(std::string_view tool, int64_t seed) const {

@@ -10,24 +10,26 @@ namespace ember::tools {
 
 void AddImportFlags(Flags& flags, ImportFlags* values) {
   flags.Add("shape", &values->shapes, "NAME=1x3x224x224",
-            "Pins dims of an input that the model leaves open; '?' leaves one "
-            "open. Random inputs\nhave this shape, with 1 for each open dim. "
-            "An input for which\nthe model has a value (an ONNX initializer) "
-            "is one of the module, too, if it is named\nhere. "
-            "x=5xi64 also gives the type, if the model does not "
-            "(TorchScript). May be repeated.");
+            "Pins dims of an input that the model leaves open; '?' leaves "
+            "one open. Random inputs have\n"
+            "this shape, with 1 for each open dim. An input for which the "
+            "model has a value (an ONNX\n"
+            "initializer) becomes an input of the module if it is named "
+            "here. x=5xi64 also gives the\n"
+            "type, if the model does not (TorchScript). May be repeated.");
   flags.Add("separate-dims", &values->separate_dims,
-            "Open dims of inputs that the model gives one name need not be "
-            "equal.");
+            "Open dims of inputs need not be equal even if the model gives "
+            "them one name.");
   flags.Add("entry", &values->entry, "NAME",
-            "Which of several functions of the model is compiled: a signature "
-            "of a TensorFlow or\nTensorFlow Lite model, a method, program or "
-            "function of other formats, or the nodes of\na TensorFlow graph to "
-            "cut at: A,B->C.");
+            "Compiles this function if the model has several: a signature "
+            "of a TensorFlow or TensorFlow\n"
+            "Lite model, a method, program or function of other formats, "
+            "or the nodes of a TensorFlow\n"
+            "graph to cut at: A,B->C.");
   flags.Add("constant", &values->constants, "NAME=VALUE",
-            "Makes an input a constant of the module: axes=1xi64=2, @a.npy and "
-            "the other forms\nof vm-run --input. Its dims are pinned as "
-            "--shape does. May be repeated.");
+            "Makes an input a constant of the module: axes=1xi64=2, @a.npy "
+            "and the other forms of vm-run\n"
+            "--input. Its dims are pinned as by --shape. May be repeated.");
 }
 
 StatusOr<LoadOptions> LoadOptionsOf(const ImportFlags& flags) {

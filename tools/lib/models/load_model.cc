@@ -118,21 +118,31 @@ std::string ModelPath(const std::string& path) {
   return frontends::FileOfModel(UserPath(path));
 }
 
-StatusOr<ModelFileKind> KindOfFile(const std::string& path) {
-  const std::string model = ModelPath(path);
+// The file that the user means. It is opened once, for its kind, its inputs and
+// its import.
+struct OpenedFile {
+  std::string path;  // The user typed this path; errors begin with it.
+  frontends::ModelFile file;
+  ModelFileKind kind;
+};
+
+StatusOr<OpenedFile> OpenFile(const std::string& path) {
+  OpenedFile opened{path, frontends::ModelFile(ModelPath(path)), {}};
   std::error_code error;
-  if (std::filesystem::is_directory(model, error))
-    return NotAModelsFolder(path, model);
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(model));
-  const ModelFileKind kind = SniffModelFile(AsText(file.bytes()), path);
-  if (!kind.is_module && kind.format == nullptr)
-    return NotAModel(path, FoundInstead(AsText(file.bytes()), path));
-  return kind;
+  if (std::filesystem::is_directory(opened.file.path(), error))
+    return NotAModelsFolder(path, opened.file.path());
+  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped, opened.file.Map());
+  const std::string_view contents = AsText(mapped.bytes);
+  opened.kind = SniffModelFile(contents, path);
+  if (!opened.kind.is_module && opened.kind.format == nullptr)
+    return NotAModel(path, FoundInstead(contents, path));
+  return opened;
 }
 
-StatusOr<const frontends::Format*> FormatOfFile(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
-  if (!kind.is_module) return kind.format;
+// Opens a file that must not be a module.
+StatusOr<OpenedFile> OpenModelFile(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenFile(path));
+  if (!opened.kind.is_module) return opened;
   return InvalidArgumentError(path + ": expected a model (" +
                               frontends::ExtensionsText() +
                               "), found a compiled module");
@@ -234,10 +244,11 @@ bool NeedsValue(const frontends::InputInfo& input,
 // Completes `import` with the dims and types that only the values of --input
 // give. Returns the model's inputs.
 StatusOr<std::vector<frontends::InputInfo>> TakeFromValues(
-    const std::string& path, const frontends::Format& format,
-    const std::vector<std::string>& specs, frontends::ImportOptions& import) {
+    OpenedFile& opened, const std::vector<std::string>& specs,
+    frontends::ImportOptions& import) {
+  const frontends::Format& format = *opened.kind.format;
   EMBER_ASSIGN_OR_RETURN(std::vector<frontends::InputInfo> inputs,
-                         format.inputs(ModelPath(path), import));
+                         format.inputs(opened.file, import));
   if (std::ranges::none_of(inputs, [&](const frontends::InputInfo& input) {
         return NeedsValue(input, specs);
       }))
@@ -251,7 +262,7 @@ StatusOr<std::vector<frontends::InputInfo>> TakeFromValues(
     const std::vector<int64_t>& dims = value.tensor.dims;
     named.input_shapes.try_emplace(*value.name, dims.begin(), dims.end());
   }
-  EMBER_ASSIGN_OR_RETURN(inputs, format.inputs(ModelPath(path), named));
+  EMBER_ASSIGN_OR_RETURN(inputs, format.inputs(opened.file, named));
   std::set<std::string> taken;
   for (const NamedTensor& value : values) {
     const frontends::InputInfo* input = InputOf(value, inputs, taken);
@@ -312,6 +323,59 @@ Status CheckOptionsOfModule(const std::string& path,
       ": expected a model to compile, found a compiled module");
 }
 
+// Imports the model and closes its file.
+StatusOr<graph::Graph> ImportFile(OpenedFile opened,
+                                  const LoadOptions& options) {
+  const std::string& path = opened.path;
+  const frontends::Format& format = *opened.kind.format;
+  frontends::ImportOptions import;
+  import.entry = options.entry;
+  import.separate_dims = options.separate_dims;
+  std::vector<std::string> notes;
+  import.notes = &notes;
+  import.progress = options.compile.progress;
+  for (const NamedShape& shape : options.shapes) {
+    import.input_shapes[shape.name] = shape.dims;
+    if (shape.type) import.input_types[shape.name] = *shape.type;
+  }
+  for (const NamedTensor& value : options.values)
+    EMBER_RETURN_IF_ERROR(AddValue(value, import));
+  std::vector<frontends::InputInfo> inputs;
+  if (!options.inputs.empty()) {
+    StatusOr<std::vector<frontends::InputInfo>> infos =
+        TakeFromValues(opened, options.inputs, import);
+    if (!infos.ok()) return Named(path, infos.status());
+    inputs = *std::move(infos);
+  }
+  StatusOr<graph::Graph> graph = format.import(opened.file, import);
+  if (graph.ok() && !inputs.empty()) {
+    // Ranks depend on some dims. Imports the model again with the dims of this
+    // run.
+    const std::set<std::string> deciding = InputsOfRanks(*graph);
+    if (!deciding.empty()) {
+      PinToValues(inputs, deciding, ReadValues(options.inputs), import);
+      notes.clear();
+      graph = format.import(opened.file, import);
+    }
+  }
+  if (!graph.ok()) return Named(path, graph.status());
+  EMBER_RETURN_IF_ERROR(Named(path, CheckTypes(*graph, options.shapes)));
+  for (const std::string& note : notes)
+    std::fprintf(stderr, "%s: note: %s\n", path.c_str(), note.c_str());
+  return graph;
+}
+
+StatusOr<vm::ModuleDefinition> CompileFile(OpenedFile opened,
+                                           const LoadOptions& options) {
+  const std::string path = opened.path;
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
+                         ImportFile(std::move(opened), options));
+  StatusOr<vm::ModuleDefinition> definition =
+      compiler::Compile(std::move(graph), options.compile);
+  if (!definition.ok()) return Named(path, definition.status());
+  return definition;
+}
+
 }  // namespace
 
 ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
@@ -346,50 +410,16 @@ std::string DescribeContents(std::string_view contents) {
 
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const LoadOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const frontends::Format* format, FormatOfFile(path));
-  frontends::ImportOptions import;
-  import.entry = options.entry;
-  import.separate_dims = options.separate_dims;
-  std::vector<std::string> notes;
-  import.notes = &notes;
-  import.progress = options.compile.progress;
-  for (const NamedShape& shape : options.shapes) {
-    import.input_shapes[shape.name] = shape.dims;
-    if (shape.type) import.input_types[shape.name] = *shape.type;
-  }
-  for (const NamedTensor& value : options.values)
-    EMBER_RETURN_IF_ERROR(AddValue(value, import));
-  std::vector<frontends::InputInfo> inputs;
-  if (!options.inputs.empty()) {
-    StatusOr<std::vector<frontends::InputInfo>> infos =
-        TakeFromValues(path, *format, options.inputs, import);
-    if (!infos.ok()) return Named(path, infos.status());
-    inputs = *std::move(infos);
-  }
-  StatusOr<graph::Graph> graph = format->import(ModelPath(path), import);
-  if (graph.ok() && !inputs.empty()) {
-    // If ranks depend on open dims, the model is imported again with the dims
-    // of this run's inputs.
-    const std::set<std::string> deciding = InputsOfRanks(*graph);
-    if (!deciding.empty()) {
-      PinToValues(inputs, deciding, ReadValues(options.inputs), import);
-      notes.clear();
-      graph = format->import(ModelPath(path), import);
-    }
-  }
-  if (!graph.ok()) return Named(path, graph.status());
-  EMBER_RETURN_IF_ERROR(Named(path, CheckTypes(*graph, options.shapes)));
-  for (const std::string& note : notes)
-    std::fprintf(stderr, "%s: note: %s\n", path.c_str(), note.c_str());
-  return graph;
+  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenModelFile(path));
+  return ImportFile(std::move(opened), options);
 }
 
 StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
                                                    const LoadOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const frontends::Format* format, FormatOfFile(path));
+  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenModelFile(path));
   frontends::ImportOptions import;
   import.entry = options.entry;
-  const auto inputs = format->inputs(ModelPath(path), import);
+  const auto inputs = opened.kind.format->inputs(opened.file, import);
   if (!inputs.ok()) return Named(path, inputs.status());
   std::vector<std::string> names;
   for (const frontends::InputInfo& input : *inputs)
@@ -401,14 +431,16 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
                                 const LoadOptions& options) {
   LoadedModel model;
   const Clock::time_point start = Clock::now();
-  EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
+  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenFile(path));
   StatusOr<std::shared_ptr<const vm::Module>> module = InternalError("");
-  if (kind.is_module) {
+  if (opened.kind.is_module) {
     EMBER_RETURN_IF_ERROR(CheckOptionsOfModule(path, options));
-    module = vm::Module::Load(UserPath(path));
+    EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped, opened.file.Map());
+    module = vm::Module::Load(mapped.bytes, mapped.owner);
+    if (!module.ok()) return module.status().WithContext(path);
   } else {
     EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
-                           CompileModel(path, options));
+                           CompileFile(std::move(opened), options));
     module = vm::Module::FromDefinition(std::move(definition));
     model.compiled_here = true;
   }
@@ -421,20 +453,19 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
 
 StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
                                             const LoadOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(path, options));
-  StatusOr<vm::ModuleDefinition> definition =
-      compiler::Compile(std::move(graph), options.compile);
-  if (!definition.ok()) return Named(path, definition.status());
-  return definition;
+  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenModelFile(path));
+  return CompileFile(std::move(opened), options);
 }
 
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
                                               const LoadOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const ModelFileKind kind, KindOfFile(path));
-  if (!kind.is_module) return CompileModel(path, options);
+  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenFile(path));
+  if (!opened.kind.is_module) return CompileFile(std::move(opened), options);
   EMBER_RETURN_IF_ERROR(CheckOptionsOfModule(path, options));
-  StatusOr<vm::ModuleDefinition> definition = vm::ReadModule(UserPath(path));
-  if (!definition.ok()) return Named(path, definition.status());
+  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped, opened.file.Map());
+  StatusOr<vm::ModuleDefinition> definition =
+      vm::ReadModule(mapped.bytes, mapped.owner);
+  if (!definition.ok()) return definition.status().WithContext(path);
   return definition;
 }
 

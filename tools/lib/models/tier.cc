@@ -121,17 +121,26 @@ StatusOr<vm::NativePermission> PermissionOf(const NativeFlags& flags) {
   }
   if (flags.is_allowed) {
     return CommandLineError(
-        "--key: expected no --allow-native beside it, which would let code run "
-        "that nobody signed");
+        "--key: expected no --allow-native beside it, which would let unsigned "
+        "code run");
   }
   EMBER_ASSIGN_OR_RETURN(permission.key, ReadPublicKey(flags.key));
   permission.kind = vm::NativePermission::kSigned;
   return permission;
 }
 
-jit::JitOptions JitOptionsOf(const TierOptions& options,
-                             const vm::CompilePlan& plan,
-                             std::shared_ptr<jit::Oracle> oracle) {
+// Loads the JIT and puts it and its oracle into the tier.
+StatusOr<std::shared_ptr<vm::KernelProvider>> FindProvider(
+    const TierOptions& options, bool is_host, vm::CompilePlan& plan,
+    Tier& tier) {
+  std::shared_ptr<jit::Oracle> oracle;
+  if (options.wrapper == nullptr && is_host &&
+      ChecksKernels(options.checks, options.tier))
+    oracle = NewOracle(options.checks.folder);
+  plan.policy.checks_kernels = oracle != nullptr;
+  // A wrapper takes time that is not the kernel's.
+  if (plan.in_background)
+    plan.policy.keeps_slow_kernels = options.wrapper != nullptr;
   jit::JitOptions made;
   made.threads = plan.threads;
   made.place = plan.place;
@@ -141,93 +150,61 @@ jit::JitOptions JitOptionsOf(const TierOptions& options,
   made.allow_tf32 = options.rounding.allow_tf32;
   made.cache = options.cache;
   made.wrapper = options.wrapper;
-  made.oracle = std::move(oracle);
-  return made;
+  made.oracle = oracle;
+  EMBER_ASSIGN_OR_RETURN(tier.jit, LoadJit(made));
+  tier.oracle = std::move(oracle);
+  return std::shared_ptr<vm::KernelProvider>(tier.jit);
 }
 
-Status CheckSchedules(const TierOptions& options, const jit::Jit& jit,
+Status CheckSchedules(const TierOptions& options, const Tier& tier,
                       const vm::Module& module) {
+  if (tier.jit == nullptr) return OkStatus();
   std::vector<std::string> names;
   for (const tensor::Dispatch& dispatch : module.definition().dispatches)
     names.push_back(dispatch.name);
-  return jit.CheckSchedules(names, options.has_schedules_of_others)
+  return tier.jit->CheckSchedules(names, options.has_schedules_of_others)
       .WithContext("--schedules");
 }
 
-Status OpenJit(const TierOptions& options, const hal::Device& device,
-               const std::shared_ptr<const vm::Module>& module,
-               const vm::NativePermission& permission, Tier& tier) {
-  EMBER_ASSIGN_OR_RETURN(const vm::KernelTier kind, ParseTier(options.tier));
-  vm::CompilePlan plan =
-      vm::PlanCompilation(kind, PlaceOf(options.jit), device.is_host());
-  if (options.wrapper == nullptr && device.is_host() &&
-      ChecksKernels(options.checks, options.tier))
-    tier.oracle = NewOracle(options.checks.folder);
-  plan.policy.checks_kernels = tier.oracle != nullptr;
-  // The time of a wrapped kernel includes time of the wrapper, so wrapped
-  // kernels are not dropped for being slower than tier 0.
-  if (plan.in_background)
-    plan.policy.keeps_slow_kernels = options.wrapper != nullptr;
-  StatusOr<std::shared_ptr<jit::Jit>> loaded =
-      LoadJit(JitOptionsOf(options, plan, tier.oracle));
-  const Status status = loaded.status();
-  StatusOr<std::shared_ptr<vm::KernelProvider>> provider =
-      std::shared_ptr<vm::KernelProvider>();
-  if (loaded.ok()) {
-    tier.jit = *std::move(loaded);
-    EMBER_RETURN_IF_ERROR(CheckSchedules(options, *tier.jit, *module));
-    provider = std::shared_ptr<vm::KernelProvider>(tier.jit);
-  } else {
-    provider = status;
-  }
-  std::string warning;
-  StatusOr<std::shared_ptr<vm::Tiering>> tiering =
-      vm::TieringOf(module, plan, std::move(provider), permission, &warning);
-  if (!tiering.ok())
-    return tiering.status().WithContext("--tier=" + options.tier);
-  tier.tiering = *std::move(tiering);
-  if (tier.tiering == nullptr) tier.oracle = nullptr;
-  if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
-  return OkStatus();
-}
+// The native kernels of a command line.
+struct Natives {
+  vm::NativePermission permission;
+  vm::NativeOptions options;
+  std::vector<std::string> problems;  // overlays that cannot be read
+};
 
-Status UseNativeKernels(const TierOptions& options,
-                        const std::shared_ptr<hal::Device>& device,
-                        const std::shared_ptr<const vm::Module>& module,
-                        const vm::NativePermission& permission, Tier& tier) {
-  const std::string path = UserPath(options.model);
-  vm::NativeOptions natives;
+StatusOr<Natives> NativesOf(const TierOptions& options,
+                            const vm::Module& module) {
+  Natives natives;
+  if (options.model.empty()) return natives;
+  EMBER_ASSIGN_OR_RETURN(natives.permission, PermissionOf(options.native));
+  natives.options.device_launcher = vm::LaunchOnDevice;
   if (!options.native.library.empty()) {
     EMBER_ASSIGN_OR_RETURN(const void* const table,
-                           LoadTable(options.native.library, *module));
-    natives.tables.push_back(table);
+                           LoadTable(options.native.library, module));
+    natives.options.tables.push_back(table);
   }
-  if (!device->is_host()) {
-    natives.device = device;
-    natives.device_launcher = vm::LaunchOnDevice;
-  }
-  std::vector<std::string> problems;
-  if (permission.kind != vm::NativePermission::kNone) {
-    natives.overlays = vm::FindOverlays(path, &problems);
-  } else if (!module->definition().natives.empty() ||
+  const std::string path = UserPath(options.model);
+  if (natives.permission.kind != vm::NativePermission::kNone) {
+    natives.options.overlays = vm::FindOverlays(path, &natives.problems);
+  } else if (!module.definition().natives.empty() ||
              !vm::FindOverlayFiles(path).empty()) {
     std::fprintf(stderr,
                  "the module's native kernels are not used, as they run only "
                  "with --allow-native or --key\n");
   }
-  const std::optional<vm::NativeReport> report = vm::AddNativeKernels(
-      module, permission, std::move(natives), tier.tiering);
-  if (!report) return OkStatus();
-  tier.native = report->Text();
+  return natives;
+}
+
+// Kernels for other machines are mentioned only if there are none for this one.
+void PrintNatives(const vm::NativeReport& report,
+                  const std::vector<std::string>& problems) {
   for (const std::string& line : problems)
     std::fprintf(stderr, "%s\n", line.c_str());
-  // Kernels for other machines are mentioned only if no kernel is for this
-  // machine.
-  if (report->kernels > 0) return OkStatus();
-  std::fprintf(stderr, "%s\n", tier.native.c_str());
-  for (const std::string& line : report->refused)
+  if (report.kernels > 0) return;
+  std::fprintf(stderr, "%s\n", report.Text().c_str());
+  for (const std::string& line : report.refused)
     std::fprintf(stderr, "%s\n", line.c_str());
-  return OkStatus();
 }
 
 }  // namespace
@@ -235,27 +212,31 @@ Status UseNativeKernels(const TierOptions& options,
 void AddTf32Flag(Flags& flags, bool* value) {
   flags.Add("allow-tf32", value,
             "Kernels of CUDA's devices may multiply f32 by f32 as tf32, on "
-            "tensor cores: factors lose\nall but 10 bits of their mantissas "
-            "(each is up to 2^-10 of itself nearer to zero), sums stay\nf32. "
-            "On other devices it changes nothing.");
+            "tensor cores. Factors keep 10\n"
+            "bits of their mantissas (each is up to 2^-10 of itself nearer "
+            "to zero), and sums stay f32.\n"
+            "The flag has no effect on other devices.");
 }
 
 void AddRoundingFlags(Flags& flags, RoundingFlags* values) {
   flags.Add("exact-schedules", &values->exact_schedules,
-            "Kernels round as the interpreter does, but for the order of sums: "
-            "no convolution by\nWinograd's method, no softmax in blocks; on "
-            "GPUs no matrices of floats.");
+            "Kernels round as the interpreter does, except for the order "
+            "of sums. They use no Winograd\n"
+            "convolutions, no softmax in blocks, and no matrix "
+            "instructions for floats on GPUs.");
   AddTf32Flag(flags, &values->allow_tf32);
 }
 
 void AddJitFlag(Flags& flags, std::string* value) {
   flags.AddChoice(
       "jit", value, {"auto", "worker", "thread", "off"},
-      "Where kernels are compiled. worker: in a process of its own, "
-      "ember-compile-worker, which is\nstarted when a first kernel is wanted "
-      "and serves all processes of this user; thread: in\nthis process; off: "
-      "nowhere; auto: with --tier=auto in the worker if it is there, else in "
-      "a\nthread.");
+      "The place where kernels are compiled. worker: a process of "
+      "its own, ember-compile-worker,\n"
+      "which starts with the first request and serves all processes "
+      "of this user. thread: this\n"
+      "process. off: nowhere. auto: with --tier=auto the worker if "
+      "its program is installed, else a\n"
+      "thread.");
 }
 
 Status CheckTierOptions(const TierOptions& options) {
@@ -272,16 +253,29 @@ StatusOr<Tier> OpenTier(const TierOptions& options,
                         const std::shared_ptr<hal::Device>& device,
                         const std::shared_ptr<const vm::Module>& module) {
   EMBER_RETURN_IF_ERROR(CheckTierOptions(options));
-  EMBER_ASSIGN_OR_RETURN(const vm::NativePermission permission,
-                         PermissionOf(options.native));
+  EMBER_ASSIGN_OR_RETURN(Natives natives, NativesOf(options, *module));
+  EMBER_ASSIGN_OR_RETURN(const vm::KernelTier kind, ParseTier(options.tier));
   Tier tier;
-  if (HasJit(options)) {
-    EMBER_RETURN_IF_ERROR(OpenJit(options, *device, module, permission, tier));
-  }
-  if (!options.model.empty()) {
-    EMBER_RETURN_IF_ERROR(
-        UseNativeKernels(options, device, module, permission, tier));
-  }
+  StatusOr<vm::SessionKernels> kernels = vm::OpenSessionKernels(
+      module, {.tier = HasJit(options) ? kind : vm::KernelTier::kInterpreter,
+               .place = PlaceOf(options.jit),
+               .device = device,
+               .permission = natives.permission,
+               .find_provider =
+                   [&](vm::CompilePlan& plan) {
+                     return FindProvider(options, device->is_host(), plan,
+                                         tier);
+                   },
+               .natives = std::move(natives.options)});
+  if (!kernels.ok())
+    return kernels.status().WithContext("--tier=" + options.tier);
+  EMBER_RETURN_IF_ERROR(CheckSchedules(options, tier, *module));
+  tier.tiering = std::move(kernels->tiering);
+  if (!kernels->warning.empty())
+    std::fprintf(stderr, "%s\n", kernels->warning.c_str());
+  if (!kernels->natives) return tier;
+  tier.native = kernels->natives->Text();
+  PrintNatives(*kernels->natives, natives.problems);
   return tier;
 }
 
@@ -294,12 +288,12 @@ Status CheckSchedulesUsed(const Tier& tier) {
 
 void AddNativeFlags(Flags& flags, NativeFlags* values) {
   flags.Add("allow-native", &values->is_allowed,
-            "Runs the machine code that vm-prejit wrote into the module, where "
-            "there is some for this\nprocessor: only for a module whose maker "
-            "you trust.");
+            "Runs the machine code that vm-prejit wrote into the module, "
+            "if it has some for this\n"
+            "processor. Use it only for a module whose maker you trust.");
   flags.Add("key", &values->key, "NAME.public",
-            "The same for a module that vm-sign signed with the secret of this "
-            "key, and no other.");
+            "Does the same, but only for a module that vm-sign signed with "
+            "the secret of this key.");
   flags.Add("native-library", &values->library, "FILE.so",
             "Loads a shared object that vm-prejit --emit=shared wrote, and "
             "runs its kernels.");
@@ -337,8 +331,8 @@ std::string JitText(const Tier& tier, const vm::Module& module) {
   text += line;
   std::snprintf(
       line, sizeof line,
-      "Code of %lld kernels was compiled, of %lld read from the "
-      "cache, of %lld that of another.\n",
+      "Code of %lld kernels was compiled, of %lld read from the cache, and of "
+      "%lld shared with another kernel.\n",
       static_cast<long long>(totals.kernels - totals.loaded - totals.shared),
       static_cast<long long>(totals.loaded),
       static_cast<long long>(totals.shared));

@@ -181,7 +181,7 @@ Status NoKernels() {
 Status WriteC(const vm::ModuleDefinition& module,
               const std::vector<Prejitted>& sections,
               const LibraryOptions& options, const std::string& path) {
-  EMBER_CHECK(sections.size() == 1) << "a file of C is of one target";
+  EMBER_CHECK(sections.size() == 1) << "a C file has one target";
   if (sections[0].kernels == 0) return NoKernels();
   const std::string symbol = SymbolIn(path, options);
   return WriteWithHeader(CFileText(vm::IdentityOf(module), sections[0], symbol),

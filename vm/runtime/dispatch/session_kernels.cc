@@ -7,11 +7,10 @@
 #include "base/concat.h"
 
 namespace ember::vm {
+namespace {
 
 CompilePlan PlanCompilation(KernelTier tier, CompilePlace place, bool is_host) {
   CompilePlan plan;
-  plan.tier = tier;
-  plan.is_host = is_host;
   plan.in_background = tier == KernelTier::kAuto && is_host;
   plan.place = place == CompilePlace::kWorkerIfThere && !plan.in_background
                    ? CompilePlace::kThread
@@ -28,32 +27,17 @@ CompilePlan PlanCompilation(KernelTier tier, CompilePlace place, bool is_host) {
   return plan;
 }
 
-StatusOr<std::shared_ptr<Tiering>> TieringOf(
-    std::shared_ptr<const Module> module, const CompilePlan& plan,
-    StatusOr<std::shared_ptr<KernelProvider>> provider,
-    const NativePermission& permission, std::string* warning) {
-  const bool can_do_without =
-      plan.tier == KernelTier::kAuto &&
-      (plan.is_host || permission.kind != NativePermission::kNone);
-  if (!provider.ok() && can_do_without) {
-    *warning =
-        Concat({plan.is_host ? "tier 0 only: " : "no kernels but of files: ",
-                provider.status().message()});
-    return std::shared_ptr<Tiering>();
-  }
-  if (!provider.ok()) return provider.status();
-  return std::make_shared<Tiering>(std::move(module), *std::move(provider),
-                                   plan.policy);
-}
-
+// Adds kernels of files to the tiering, which is made if it is null.
 std::optional<NativeReport> AddNativeKernels(
-    const std::shared_ptr<const Module>& module,
-    const NativePermission& permission, NativeOptions natives,
+    const std::shared_ptr<const Module>& module, KernelOptions& options,
     std::shared_ptr<Tiering>& tiering) {
-  const bool is_host = natives.device == nullptr;
+  const bool is_host = options.device->is_host();
+  const NativePermission& permission = options.permission;
+  NativeOptions& natives = options.natives;
   natives.uses_module = permission.kind != NativePermission::kNone;
   natives.key =
       permission.kind == NativePermission::kSigned ? &permission.key : nullptr;
+  natives.device = is_host ? nullptr : options.device;
   if (!natives.uses_module) natives.overlays.clear();
   if (!is_host) natives.tables.clear();
   if (!natives.uses_module && natives.tables.empty()) return std::nullopt;
@@ -62,6 +46,35 @@ std::optional<NativeReport> AddNativeKernels(
         module, nullptr, is_host ? Tiering::Options{} : Tiering::Eager(2));
   }
   return InstallNativeKernels(*tiering, natives);
+}
+
+}  // namespace
+
+StatusOr<SessionKernels> OpenSessionKernels(
+    const std::shared_ptr<const Module>& module, KernelOptions options) {
+  SessionKernels kernels;
+  if (options.tier != KernelTier::kInterpreter) {
+    const bool is_host = options.device->is_host();
+    CompilePlan plan = PlanCompilation(options.tier, options.place, is_host);
+    StatusOr<std::shared_ptr<KernelProvider>> provider =
+        options.find_provider(plan);
+    const bool can_do_without =
+        options.tier == KernelTier::kAuto &&
+        (is_host || options.permission.kind != NativePermission::kNone);
+    if (provider.ok()) {
+      kernels.compiles = true;
+      kernels.tiering =
+          std::make_shared<Tiering>(module, *std::move(provider), plan.policy);
+    } else if (can_do_without) {
+      kernels.warning =
+          Concat({is_host ? "tier 0 only: " : "only kernels of files: ",
+                  provider.status().message()});
+    } else {
+      return provider.status();
+    }
+  }
+  kernels.natives = AddNativeKernels(module, options, kernels.tiering);
+  return kernels;
 }
 
 }  // namespace ember::vm

@@ -2,13 +2,13 @@
 // policy. A provider (the JIT) compiles kernels; modules and other files
 // contain native kernels.
 //
-//   const CompilePlan plan = PlanCompilation(KernelTier::kAuto, place, is_host);
-//   std::string warning;
 //   EMBER_ASSIGN_OR_RETURN(
-//       std::shared_ptr<Tiering> tiering,
-//       TieringOf(module, plan, provider, permission, &warning));
-//   AddNativeKernels(module, permission, {.overlays = overlays}, tiering);
-//   Session::Create(module, {.device = device, .tiering = tiering});
+//       const SessionKernels kernels,
+//       OpenSessionKernels(module, {.tier = KernelTier::kAuto,
+//                                   .device = device,
+//                                   .find_provider = LoadJit,
+//                                   .natives = {.overlays = overlays}}));
+//   Session::Create(module, {.device = device, .tiering = kernels.tiering});
 //
 // Thread-safe.
 #ifndef EMBER_VM_RUNTIME_DISPATCH_SESSION_KERNELS_H_
@@ -16,12 +16,14 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "base/ed25519.h"
 #include "base/status.h"
+#include "hal/device.h"
 #include "vm/runtime/dispatch/native_kernels.h"
 #include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/kernel_library.h"
@@ -29,10 +31,9 @@
 namespace ember::vm {
 
 enum class KernelTier : uint8_t {
-  kInterpreter,  // no provider is used
-  kBaseline,     // each dispatch is compiled quickly before its first call
-  kOptimized,    // each dispatch is compiled before its first call with all
-                 // optimisations of the compiler
+  kInterpreter,  // there is no provider; kernels of files are used
+  kBaseline,     // each dispatch is compiled quickly before its first run
+  kOptimized,    // the same, with all optimisations of the compiler
   // On the host the interpreter runs while hot dispatches are compiled in the
   // background. On other devices it is the same as kOptimized, because running
   // dispatches on the host meanwhile would slow the device down.
@@ -41,8 +42,6 @@ enum class KernelTier : uint8_t {
 
 // Says how a provider compiles kernels.
 struct CompilePlan {
-  KernelTier tier = KernelTier::kAuto;
-  bool is_host = true;
   // True: kernels are compiled in the background. False: calls wait for them.
   bool in_background = false;
   int threads = 0;  // number of threads that compile; 0: the calling threads
@@ -50,11 +49,6 @@ struct CompilePlan {
   CompilePlace place = CompilePlace::kThread;
   Tiering::Options policy;
 };
-// Decides how a provider compiles kernels. `place` is the place that the user
-// requests. kWorkerIfThere only applies to kernels for which no call waits;
-// other kernels are then compiled in this process.
-CompilePlan PlanCompilation(KernelTier tier, CompilePlace place, bool is_host);
-
 // Says which native code of the module and its overlays may run: none, any, or
 // only code that a key has signed.
 struct NativePermission {
@@ -65,24 +59,36 @@ struct NativePermission {
   auto operator<=>(const NativePermission&) const = default;
 };
 
-// Makes the tiering of a session. Returns null, with the reason in `warning`,
-// if there is no provider and kAuto can do without: on the host, or if
-// `permission` allows native kernels.
-StatusOr<std::shared_ptr<Tiering>> TieringOf(
-    std::shared_ptr<const Module> module, const CompilePlan& plan,
-    StatusOr<std::shared_ptr<KernelProvider>> provider,
-    const NativePermission& permission, std::string* warning);
+struct KernelOptions {
+  KernelTier tier = KernelTier::kInterpreter;
+  // The user's wish. kWorkerIfThere only applies to kernels that no call waits
+  // for; the others are then compiled in this process.
+  CompilePlace place = CompilePlace::kThread;
+  std::shared_ptr<hal::Device> device = nullptr;
+  NativePermission permission = {};
+  // Opens the provider, unless `tier` is kInterpreter. It may change the
+  // plan's policy.
+  std::function<StatusOr<std::shared_ptr<KernelProvider>>(CompilePlan& plan)>
+      find_provider = nullptr;
+  // Overlays, tables, the launcher of the device, progress; the other fields
+  // are ignored. Overlays need `permission`, tables are for the host.
+  NativeOptions natives = {};
+};
 
-// Adds native kernels to the tiering. If the tiering is null and native kernels
-// may be used, makes one. Returns nullopt if no native kernels may be used:
-// there are no tables, and `permission` does not allow those of the module and
-// its overlays. `permission` determines uses_module and key of `natives`, whose
-// values are ignored; without permission the overlays are ignored, too. A
-// device that is not the host uses no tables.
-std::optional<NativeReport> AddNativeKernels(
-    const std::shared_ptr<const Module>& module,
-    const NativePermission& permission, NativeOptions natives,
-    std::shared_ptr<Tiering>& tiering);
+struct SessionKernels {
+  std::shared_ptr<Tiering> tiering;  // null if only the interpreter runs
+  bool compiles = false;             // True if there is a provider.
+  // One line that says why there is no provider; or empty.
+  std::string warning;
+  // Nullopt if no native kernels may be used: there are no tables, and the
+  // permission allows none of the module and its overlays.
+  std::optional<NativeReport> natives;
+};
+
+// Error: there is no provider, and the tier needs one. kAuto runs without a
+// provider on the host, and on other devices if native kernels are allowed.
+StatusOr<SessionKernels> OpenSessionKernels(
+    const std::shared_ptr<const Module>& module, KernelOptions options);
 
 }  // namespace ember::vm
 

@@ -103,7 +103,7 @@ TEST(OverlaysTest, SignaturesAreOfHeaderTargetAndSection) {
   const Overlay overlay = *InMemory(*room).Read();
   const Ed25519Key key = {};
   EXPECT_THAT(std::string(VerifySignature(overlay, key).message()),
-              HasSubstr("overlay: expected what was signed, found it changed"));
+              HasSubstr("overlay: expected the signed bytes, found changed"));
   Ed25519Key other = {};
   other[0] = 1;
   EXPECT_THAT(std::string(VerifySignature(overlay, other).message()),

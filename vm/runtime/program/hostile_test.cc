@@ -292,14 +292,14 @@ TEST(LimitsTest, Deadline) {
         NewSession(text, {.work_limit = -1, .max_seconds = 0.02});
     EXPECT_EQ(RunError(*session, {&x, 1}),
               "run: expected it to end within 20 ms (--max-seconds), found it "
-              "going on");
+              "still running");
   }
   const auto session =
       NewSession(kEndless, {.step_limit = -1, .max_seconds = 0.02});
   for (int run = 0; run < 2; ++run) {
     EXPECT_EQ(RunError(*session),
               "run: expected it to end within 20 ms (--max-seconds), found it "
-              "going on");
+              "still running");
   }
 }
 
@@ -345,7 +345,7 @@ TEST(LimitsTest, DeadlineOfCopies) {
         NewSession(text, {.work_limit = -1, .max_seconds = 0.02});
     EXPECT_EQ(RunError(*session),
               "run: expected it to end within 20 ms (--max-seconds), found it "
-              "going on");
+              "still running");
   }
 }
 
@@ -367,7 +367,7 @@ program main() -> (y: i64[1]) {
       NewSession(text, {.memory_limit = 80 << 20, .max_seconds = 0.02});
   EXPECT_EQ(RunError(*session),
             "run: expected it to end within 20 ms (--max-seconds), found it "
-            "going on");
+            "still running");
 }
 
 TEST(LimitsTest, CopiesAreWork) {

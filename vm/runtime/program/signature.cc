@@ -76,8 +76,8 @@ Status SymbolValues::BindDims(const TensorSignature& signature,
         Concat({program_.symbols[symbol], " = ", values_[symbol],
                 " as in input '", sources_[symbol]->name, "'"}),
         Concat({dims[i], " in ", TensorTypeText(signature.type, dims),
-                " (compile with --separate-dims if the model's name for the "
-                "dim stands for several lengths)"}));
+                " (compile with --separate-dims if dims of this name may "
+                "differ)"}));
   }
   return OkStatus();
 }
