@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "compiler/graph/graph.h"
 #include "frontends/frontend.h"
 #include "tests/formats/numbers.h"
 
@@ -40,6 +41,9 @@ class OneMxnetOperator {
     results_ = count;
     return *this;
   }
+  // Makes the model and imports it. Its inputs are the operands that are given
+  // at run time.
+  StatusOr<graph::Graph> Import() const;
   StatusOr<std::vector<Numbers>> Run() const;
 
  private:

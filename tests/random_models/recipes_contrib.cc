@@ -46,7 +46,7 @@ constexpr char kExperts[] =
     "nearly as likely: tests/onnx/contrib_moe_test";
 constexpr char kOld[] =
     "Caffe2's, which ONNX Runtime does not have: "
-    "tests/onnx/retired_operators_test";
+    "tests/onnx/cases/retired.case";
 
 constexpr NotGenerated kNotGenerated[] = {
     {"", "Bernoulli", kDraws},
@@ -59,7 +59,7 @@ constexpr NotGenerated kNotGenerated[] = {
     {"", "RandomUniform", kDraws},
     {"", "RandomUniformLike", kDraws},
     {"", "TfIdfVectorizer",
-     "its pools hang together: tests/onnx/operators_test"},
+     "its pools hang together: tests/onnx/cases/text_and_training.case"},
     {"ai.onnx.ml", "CastMap", kMaps},
     {"ai.onnx.ml", "DictVectorizer", kMaps},
     {"ai.onnx.ml", "TreeEnsemble",
