@@ -155,7 +155,7 @@ TEST(Layers, Pooling) {
               {I64({1, 1, 2, 3}, {1, 3, 4, 6, 8, 9})});
   ExpectTorch("(torch.adaptive_max_pool2d(x0, [1, 2]))[1]", {x},
               {I64({1, 1, 1, 2}, {7, 9})});
-  // Of equal elements the first one counts.
+  // The first one of equal elements counts.
   ExpectTorch("torch.adaptive_max_pool2d(x0, [1, 1])",
               {F32({1, 1, 2, 2}, {1, 3, 3, 2})},
               {F32({1, 1, 1, 1}, {3}), I64({1, 1, 1, 1}, {1})});
