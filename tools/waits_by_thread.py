@@ -39,22 +39,25 @@ class Waits:
 
     def __init__(self, program):
         self.program = program  # The name of the thread that calls the model.
-        # For each core, the thread that runs on it: (thread, time since it runs there, group of the
-        # thread).
+        # The running thread of each core: (thread, time in seconds up to which its run has been
+        # accounted for, group of the thread).
         self.running = {}
-        # For each thread of the session that waits for a core: [core, {group: seconds that threads
-        # of this group ran on the core}].
+        # The threads of self.session that are ready to run but wait for a core. Each has a list of
+        # two items: the core, and a counter {group: seconds}, which says how long threads of each
+        # group have run on that core since the wait began.
         self.ready = {}
+        # The threads of the vm::Session that is measured: the thread that calls the model, and the
+        # threads of the pool.
         self.session = set()
-        # One entry {group: seconds} for each call: how long the session's threads waited for
-        # threads of each group.
+        # One entry {group: seconds} for each wait of a thread of the session that has ended: how
+        # long it waited for threads of each group.
         self.waits = []
 
     def group(self, thread, name):
         if name in (self.program, "ember-pool"):
             self.session.add(thread)
-        # A thread has the name of its creator at first, so it may have been counted as a thread of
-        # the session.
+        # A new thread has the name of its creator until it sets its own, so it may have been counted
+        # as a thread of the session.
         else:
             self.session.discard(thread)
         return OWN if name == self.program else GROUP_OF_NAME.get(name, OTHERS)

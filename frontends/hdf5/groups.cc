@@ -287,8 +287,11 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   if (!tree.ok() || (type != 5 && type != 8) || depth > kMaxDepth ||
       record_size < id_at + id_size || node_size < 10 + record_size)
     return Malformed("B-tree");
-  // Largest number of records in a node of each depth. It determines the number
-  // of bytes of the fields that hold counts.
+  // Largest numbers of records by level, where the leaves are level 0:
+  // most[level] in one node, and total[level] in a node with all nodes below
+  // it. A pointer to a node has a field for each of these two counts (at a leaf
+  // only for the first), and the largest numbers determine how many bytes the
+  // fields have.
   const auto address_width = static_cast<uint64_t>(address_width_);
   std::vector<uint64_t> most{(node_size - 10) / record_size};
   std::vector<uint64_t> total{most[0]};

@@ -31,13 +31,18 @@ Tensor Joined(const Corners& corners);
 Tensor CornersOfCenters(Tensor boxes);
 Tensor CentersOfCorners(Tensor boxes);
 
+// Conventions of a model for MovedBoxes. They hold along each axis, for widths
+// as for heights:
+//
+//   width = last - first + extra                      of a given box
+//   center = first + (width - inner) / 2              of a given box
+//   first = center - (width - inner) / 2              of a moved box
+//   last = center + (width - inner) / 2 - end         of a moved box
 struct BoxMoves {
   double extra = 0;
-  // Subtracted from a width before it is halved: a center is (width - inner) /
-  // 2 after the first corner.
+  // The number that is subtracted from a width before it is halved.
   double inner = 0;
-  // Subtracted from the last corner, which is center + (width - inner) / 2 -
-  // end.
+  // The number that is subtracted from the last corner of a moved box.
   double end = 0;
   // Upper bound of the deltas of width and height, which are logarithms of the
   // factors by which a box grows.

@@ -11,7 +11,9 @@ namespace {
 using Kind = Value::Kind;
 
 Tensor TypeOf(const Value& value) {
-  // A tensor after a branch has been read already, so its value is up to date.
+  // The cell holds the contents of the last read. Merge uses only their shape
+  // and element type, so later writes need not be included. The contents are
+  // null for a weight that has not been read yet.
   return value.cell->value;
 }
 

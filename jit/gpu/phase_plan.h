@@ -56,10 +56,11 @@ struct PhasePlan {
     // as a dim.
     bool of_invocation = false;
     // True if an invocation of a workgroup must see what another invocation
-    // stored to this memory.
+    // stored to this memory (Barriers::is_coherent). Never set for kShared.
     bool is_coherent = false;
-    // True if barriers order the accesses to the buffer, whether it is coherent
-    // or not.
+    // True if barriers must order the accesses to the buffer, which may be
+    // coherent or not (Barriers::is_ordered). Never set for kShared: barriers
+    // order all accesses to the workgroup's memory.
     bool is_ordered = false;
     bool is_read = false;
     bool is_written = false;

@@ -368,8 +368,8 @@ TEST(CompilerTest, DotProductsAreInstructions) {
   };
   EXPECT_EQ(count("u8", "i8", 4, "vpdpbusd.*%zmm"), 6);
   EXPECT_EQ(count("i8", "u8", 4, "vpdpbusd.*%zmm"), 6);
-  // Multiplying i8 by i8 takes one more instruction, which computes the
-  // correction for the changed sign.
+  // vpdpbusd multiplies u8 by i8. For i8 by i8 the code adds 128 to one factor,
+  // which makes it unsigned, and one more vpdpbusd computes the correction.
   EXPECT_EQ(count("i8", "i8", 4, "vpdpbusd.*%zmm"), 7);
   EXPECT_EQ(count("i8", "i8", 2, "(vpmaddwd|vpdpwssd).*%zmm"), 6);
 }

@@ -71,8 +71,9 @@ TEST(OtherTargets, Vnni) {
   const std::string narrow =
       AssemblyFor("alderlake", DotText("u8", "i8", "i32", 8, 4));
   EXPECT_EQ(Count(narrow, "vpdpbusd[^\n]*%ymm"), 2) << narrow;
-  // Multiplying i8 by i8 takes one more instruction, which computes the
-  // correction for the factor whose sign was changed.
+  // vpdpbusd multiplies u8 by i8. For i8 by i8 the code adds 128 to one factor,
+  // which makes it unsigned, and a third vpdpbusd computes the correction: 128
+  // times the sums of the other factor.
   const std::string both =
       AssemblyFor("sapphirerapids", DotText("i8", "i8", "i32", 16, 4));
   EXPECT_EQ(Count(both, "vpdpbusd[^\n]*%zmm"), 3) << both;
@@ -117,8 +118,8 @@ TEST(OtherTargets, Neon) {
   };
   EXPECT_EQ(Count(code("neoverse-n1", "i8", "i8"), "\tsdot\t"), 2);
   EXPECT_EQ(Count(code("neoverse-n1", "u8", "u8"), "\tudot\t"), 2);
-  // Different signs need i8mm, or one more instruction for the correction by
-  // 128.
+  // usdot multiplies u8 by i8, but needs i8mm. Without i8mm the code subtracts
+  // 128 from the unsigned factor, and a third sdot computes the correction.
   EXPECT_EQ(Count(code("neoverse-v1", "u8", "i8"), "\tusdot\t"), 2);
   EXPECT_EQ(Count(code("neoverse-n1", "u8", "i8"), "\tsdot\t"), 3);
   // Without dotprod the dot loop becomes ordinary code.

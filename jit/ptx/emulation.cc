@@ -483,8 +483,10 @@ class KernelRewriter {
     return OkStatus();
   }
 
-  // True if the rewriting itself added the instruction: an access to the
-  // GridThread, or a call.
+  // True if the grid need not record the instruction as an access to memory: it
+  // accesses the GridThread, its table of functions, or a variable of the
+  // thread (an alloca), or it calls a function of the grid or an intrinsic that
+  // accesses no memory.
   bool IsOfGrid(const llvm::Instruction& instruction) const {
     if (llvm::isa<llvm::CallBase>(instruction)) {
       const auto* const call =

@@ -91,9 +91,11 @@ void ConvolveAndRelu(const Planes<kIn, kSize>& in,
   out.ClearBorder();
 }
 
-// Computes gradients of a convolution with ReLU. `out_gradient` is the gradient
-// with respect to the result of the ReLU. in_gradient may be null if it is not
-// needed.
+// Computes the gradients of ConvolveAndRelu and adds them to weight_gradient,
+// bias_gradient and in_gradient, which is null if it is not needed. `out` is
+// the result of ConvolveAndRelu. `out_gradient` is the gradient with respect to
+// that result; the function replaces it by the gradient with respect to the
+// operand of the ReLU.
 template <int kIn, int kOut, int kSize>
 void ConvolveAndReluBackward(const Planes<kIn, kSize>& in,
                              const std::vector<float>& weight,

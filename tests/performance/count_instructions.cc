@@ -214,7 +214,8 @@ class Counter {
     return {};
   }
 
-  // True if the condition is true, or depends on data, in at least one lane.
+  // True if the condition is true, or depends on data, in at least one lane of
+  // the vectorised loop around the statement.
   bool MayHold(NodeId condition) {
     if (!vector_.is_set || !DependsOn(condition, vector_.variable))
       return Evaluate(condition).value_or(1) != 0;
@@ -284,8 +285,10 @@ class Counter {
            nest_.pool[id].opcode == Opcode::kMultiply;
   }
 
-  // Returns the number of vectors that hold the values of all lanes; 1 if there
-  // is only a single value.
+  // Returns the number of vector registers that hold an element of this type
+  // for every lane of the vectorised loop around the statement. Returns 1 if
+  // there is no such loop, or if the element is the same in all lanes
+  // (`in_lanes` is false).
   double Vectors(DType type, bool in_lanes) const {
     if (!in_lanes || !vector_.is_set) return 1;
     return std::ceil(static_cast<double>(vector_.extent * DTypeByteSize(type)) /
@@ -303,8 +306,8 @@ class Counter {
     return times;
   }
 
-  // Returns the number of instructions that read or write the elements that all
-  // lanes access.
+  // Returns the number of instructions that read or write the elements of a
+  // buffer that all lanes of the vectorised loop access together.
   double Accesses(uint32_t buffer, std::span<const NodeId> indices) {
     const loops::Buffer& accessed = nest_.buffers[buffer];
     if (accessed.scope == MemoryScope::kRegister) return 0;

@@ -93,8 +93,9 @@ static void TestRun(EmberSession* session) {
   EXPECT(ember->session_set_input(session, 1, &tensor) == EMBER_NOT_FOUND);
 }
 
-/* Tests a module whose first input has the logical type f8e4m3fn, in bytes, and
- * whose results are strings. */
+/* Tests the logical types of a module whose first input holds f8e4m3fn numbers
+ * in bytes, and whose first result holds strings. No session can be made for
+ * the module, because this program is linked without support for strings. */
 static void TestLogicalTypes(const char* path) {
   EmberModule* module = NULL;
   EmberSession* session = NULL;

@@ -116,18 +116,21 @@ class StripCompiler {
   }
   int EmitLoad(Register r, const Instruction& instruction,
                const StageValue& value);
-  // Emits a load. Its guards, if there are any, are inside on a rectangle of
-  // the tile. default_slot is a constant's slot. If `skips`, the reduction step
-  // is clipped to the points inside of the buffer.
+  // Emits a load. If the access has guards, the points of the tile that are
+  // inside of the buffer must form a rectangle (GuardsFormRectangle).
+  // default_slot is the slot of a constant, which is the value of the other
+  // points. If `skips`, the reduction step is clipped to the points inside of
+  // the buffer.
   int EmitAffineLoad(const Access& access, DType type, int default_slot,
                      bool skips);
   void AddGuards(const Access& access, StripView& view);
   // Returns the same access, but with guarded dimensions changed to dynamic
   // indices, which are checked for each element.
   Access WithDynamicGuards(const Access& access) const;
-  // The slot of a tile with the flat offsets of an access. column_step is the
-  // number of elements between columns, which the offsets do not include; mask
-  // has the axes on which the offsets depend.
+  // The flat offsets of the elements that an access reads or writes. `slot` is
+  // the number of the slot of a tile that contains the offsets. column_step is
+  // the number of elements between columns, which the offsets do not include.
+  // `mask` has the axes on which the offsets depend.
   struct Offsets {
     int slot;
     int64_t column_step;
@@ -165,8 +168,12 @@ class StripCompiler {
   // EndValues after them.
   void BeginValues();
   void EndValues();
-  // Adds a total to the sum in the slot, if the sum has more steps than one
-  // accumulator of a float sum may add (tensor/sum_error.h).
+  // Emits the instructions that keep a long float sum accurate
+  // (tensor/sum_error.h). `accumulator` is the slot of the sum. At regular
+  // intervals the accumulator is added to a compensated total and starts at 0
+  // again; after the last step the total is added to the accumulator. Emits
+  // nothing if one accumulator may take all steps of the sum, or if the
+  // reduction is no sum of floats.
   void CarrySum(int accumulator, DType type);
   void CompileReduction();
   void CompileFold();

@@ -133,7 +133,8 @@ void MemoryPool::Discharge(int64_t bytes) {
 void MemoryPool::GiveBack(MemoryBlock* block) {
   std::lock_guard<std::mutex> lock(mutex_);
   block->is_idle_ = true;
-  // A block that is larger than the largest class is not reused but freed.
+  // A block that is larger than the largest class is never reused. It stays
+  // allocated, and counts as used, until FreeIdleBlocks frees all idle blocks.
   if (block->size_class_ >= 0) idle_[block->size_class_].push_back(block);
 }
 

@@ -56,7 +56,11 @@ class Module {
   Module() = default;
   static StatusOr<std::shared_ptr<const Module>> Make(
       ModuleDefinition verified, const ReaderOptions& options);
-  // Adds a program's facts. It must be called for the programs in order.
+  // Adds the facts of one program to the module: its dispatch sites, its number
+  // of groups, and the size of its arena, from which the offsets of the arenas
+  // of the programs that it calls follow. Make calls Add once for each program,
+  // in ascending order of their numbers; a caller always has a smaller number
+  // than the programs that it calls.
   Status Add(uint32_t program, ProgramFacts facts);
 
   ModuleDefinition definition_;

@@ -119,8 +119,9 @@ Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
   return best_index;
 }
 
-// Returns the shape of the MaxPool operand from which the operand's shape
-// results, if the windows fit exactly.
+// Returns the shape that the operand of a MaxPool had if the MaxPool's result
+// has the shape of this node's operand and its windows fit exactly. Returns
+// nullopt after an error.
 std::optional<Shape> UnpooledShape(NodeContext& c) {
   std::optional<std::vector<int64_t>> kernel = c.Integers("kernel_shape");
   if (!kernel) {

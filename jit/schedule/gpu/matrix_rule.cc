@@ -315,10 +315,14 @@ class MatrixScheduler {
                            const std::string& rest_of_columns) {
     const ComputationStage& stage = StageOf(product);
     const Names names = AxesOf(product);
-    // One workgroup computes all pieces of a range. Wide products are
-    // persistent: they take tasks in rounds (jit/gpu/phase_order.cc), one piece
-    // per workgroup in each round. In other products a loop runs over the
-    // pieces.
+    // If the stage has an `end`, its results are the pieces of stream-K
+    // (jit/schedule/primitives/stream.cc): a range of slices has a piece in
+    // each tile of results that it touches. One workgroup is to compute all
+    // pieces of a range. For a wide product (an instruction of several
+    // subgroups) each piece is a task: its kernel is usually persistent
+    // (jit/gpu/phase_order.cc decides), and then a workgroup takes the next
+    // piece of its range in each round. In other products a range is a task,
+    // inside of which a loop runs over the pieces.
     Names pieces;
     if (stage.end && !plan_.IsWide()) {
       pieces.push_back(tiles.front());

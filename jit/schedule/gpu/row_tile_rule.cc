@@ -27,8 +27,8 @@ namespace {
 constexpr int64_t kSharedAlignment = 16;
 constexpr int64_t kFewestRows = 16;
 constexpr int64_t kMaxRows = 128;
-// Numbers of a row's elements that a fold may combine at once.
-// 0: the whole row is combined at once.
+// Sizes of a block: numbers of a row's elements (keys) that a fold may combine
+// at once. 0: the whole row is combined at once.
 constexpr int64_t kBlockChoices[] = {0, 128, 64};
 
 // True if the group has several products, one of which reads what other stages
@@ -49,10 +49,12 @@ bool MakeWhole(const std::string& root, const std::string& product,
          writer.Try("cache_write %" + product + " -> " + product + ".tile");
 }
 
-// Makes the product quotients of the results of a fold over blocks. keys: the
-// name of the loop over keys. With several parts, each part is folded by
-// itself, and their results are folded again; the stage of the parts then has
-// the tiles.
+// Applies online_softmax to the product: a fold over blocks of `block` keys
+// computes running sums, and the product becomes their quotients. keys: the
+// name of the loop over keys. If blocks_of_part is not 0, the keys are divided
+// into parts of that many blocks: each part is folded by itself, the results of
+// the parts are folded again, and the tiles are those of the stage of the
+// parts. Returns false if some primitive is refused.
 bool MakeBlocks(const std::string& product, const std::string& keys,
                 int64_t block, int64_t blocks_of_part, ScheduleWriter& writer) {
   const std::string blocks =
@@ -67,8 +69,10 @@ bool MakeBlocks(const std::string& product, const std::string& keys,
                     ".parts");
 }
 
-// The blocks in which a tile processes keys, the last of which may be padded;
-// 0: all keys at once. `parts`: the number of parts of the keys.
+// A way to divide the keys of attention, the axis j of row_tile_rule.h. A
+// workgroup processes `block` keys at once, and the last block may be padded;
+// 0: all keys at once. The keys are divided into `parts` parts, each of which
+// has its own workgroup for a tile of rows.
 struct KeyBlocks {
   int64_t block = 0;
   int64_t parts = 1;
@@ -78,9 +82,11 @@ struct KeyBlocks {
   double filled_up = 1;
 };
 
-// Returns the choices of blocks. If tiles are too few for the device, keys are
-// also divided among workgroups: up to two workgroups per processor, of at
-// least two blocks each.
+// Returns the ways to divide the keys that the rule tries: each block size of
+// kBlockChoices, with all keys in one workgroup. If there are no more tiles
+// than processors, it also returns, for each block size that divides the keys,
+// a way that divides the keys into parts for several workgroups. There are then
+// at most two workgroups per processor, and each part has at least two blocks.
 std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
                                  const StageShape& product) {
   std::vector<KeyBlocks> all;
@@ -123,8 +129,8 @@ struct Models {
 };
 
 // Returns all tiles that are worth a try, with different numbers of rows along
-// the axis. Of tiles with equal rows the best comes first, but it may need too
-// much memory.
+// the axis. Of several tiles with the same number of rows the best comes first,
+// but it may need too much memory.
 std::vector<RowTile> TilesFor(const Schedule& schedule, const std::string& root,
                               int axis, int64_t parts, const Models& models) {
   const StageShape shape(schedule.computation(),
@@ -202,8 +208,9 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
           return !IsLookupForProducts(blocked.computation(), stage);
         });
     if (!HasProducts(blocked, group)) continue;
-    // Number of rows of an accepted tile, if no other tile with as many rows is
-    // better.
+    // Number of rows of an accepted tile that leaves a processor room for a
+    // second workgroup; 0: none. Other tiles with as many rows are not tried
+    // then, because TilesFor returns the best of them first.
     int64_t settled = 0;
     for (const RowTile& tile :
          TilesFor(blocked, of_tiles, group.depth - 1, blocks.parts, models)) {

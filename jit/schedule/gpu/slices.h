@@ -1,5 +1,7 @@
-// Slices of a product's operands in memory of a workgroup, and helpers that the
-// rules for products on GPUs share. Internal to the default schedule.
+// Slices of a matrix product's operands in memory of a workgroup, and helpers
+// that the rules for products on GPUs share. A slice is the part of an operand
+// that a tile of results reads in one iteration of the loop over the sum.
+// Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_SLICES_H_
 #define EMBER_JIT_SCHEDULE_GPU_SLICES_H_
 
@@ -35,19 +37,23 @@ struct SliceCopy {
   int64_t bytes_at_once = 0;
 };
 
-// Returns the name of the product's copy of slices of the buffer. No copy of
-// another product has this name.
+// Returns a name for the buffer in the workgroup's memory to which `product`
+// copies its slices of `buffer`: "a.slice" for the buffer "a", or, if a buffer
+// of that name exists already, "product.a.slice". So the copies of two products
+// that read the same buffer have different names.
 std::string NameOfSlice(const Computation& c, const std::string& product,
                         const std::string& buffer);
 
-// Loads the slices ahead of the iteration that reads them: all of them or none,
-// because one needs as many barriers as all. Loads asynchronously only if each
-// invocation moves whole words: devices copy nothing smaller.
+// Loads the slices ahead of the iteration that reads them. It loads all of them
+// ahead or none, because loading one ahead needs as many barriers as loading
+// all. It loads asynchronously only if each invocation moves whole words:
+// devices copy nothing smaller.
 void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
                      ScheduleWriter& writer);
 
-// Returns the number of iterations of the loops around the slices of a sum of
-// products: its other axes, such as those of a window. 1 if it is not known.
+// Returns the number of iterations of the loops around the loop over the slices
+// of a sum of products. These loops are the sum's other reduction axes, such as
+// those of a window. Returns 1 if the number is not known.
 int64_t TurnsAroundSlices(const StageShape& shape, int axis_of_slices);
 
 // The position of a load along the last dim of its buffer: it moves along one

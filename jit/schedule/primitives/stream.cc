@@ -177,7 +177,8 @@ class Streamer {
         Smaller(Subtract(end_of_range, first_of_tile), Integer(shares_.slices));
     const int64_t most = std::min(shares_.length, shares_.slices);
     stage.end = Smaller(Larger(Subtract(end, begin), zero), Integer(most));
-    // The minimum keeps indices in bounds even if the piece is empty.
+    // The tile of an empty piece may lie beyond the last tile. The minimum
+    // keeps its indices in bounds.
     NodeId rest = Smaller(tile, Integer(shares_.tile_count - 1));
     std::vector<NodeId> digits(spatial);
     for (size_t a = spatial; a-- > 0;) {
@@ -218,8 +219,10 @@ class Streamer {
     const NodeId last =
         FloorDivide(Add(first, Integer(shares_.slices - 1)), shares_.length);
     const NodeId range = Add(FloorDivide(first, shares_.length), part);
-    // If the tile has fewer pieces than the loop, the last range is read for
-    // the pieces that do not exist.
+    // The loop has an iteration for each piece of the tile that is divided into
+    // the most pieces. For a tile with fewer pieces, the further iterations
+    // read the tile's last range, and the neutral element then replaces what
+    // they have read.
     const NodeId range_there = Smaller(range, last);
     const NodeId first_tile =
         FloorDivide(Times(range_there, shares_.length), shares_.slices);
@@ -251,14 +254,16 @@ class Streamer {
     return name;
   }
 
-  // Adds the stage's reduction axes: over the slices of a piece, and inside
-  // them. begin: the first slice of the piece. most: largest number of slices
+  // Adds the stage's reduction axes: an axis over the slices of a piece, an
+  // axis over the steps of a slice, and the other reduction axes of the whole
+  // stage. begin: the first slice of the piece. most: largest number of slices
   // of a piece.
   void AddReductions(NodeId begin, int64_t most, ComputationStage& stage) {
     const ComputationAxis& steps = whole_.axes[shares_.steps.axis];
     const NodeId turn = AddAxis(NewName(steps.name + "_slices"), most, stage);
-    // The minimum keeps the index in bounds for slices that the piece does not
-    // have.
+    // A piece may have fewer slices than `most`. The loop over the slices can
+    // then reach a slice that does not exist, whose index the minimum keeps in
+    // bounds. The sum leaves such slices out (ComputationStage::end).
     const NodeId slice = Smaller(Add(begin, turn), Integer(shares_.slices - 1));
     for (size_t a = static_cast<size_t>(whole_.spatial_count);
          a < whole_.axes.size(); ++a) {
@@ -272,8 +277,9 @@ class Streamer {
       const NodeId step = AddAxis(axis.name, size, stage);
       NodeId value = Add(Times(slice, size), step);
       if (*c_.pool.IntegerConstant(axis.extent) % size != 0) {
-        // The last step is read instead where the slice reaches beyond the end
-        // of the axis.
+        // The last slice may reach beyond the end of the axis. There the code
+        // reads the last step of the axis, and ValueOfPiece replaces the value
+        // by the neutral element.
         beyond_ = Make(Opcode::kLessEqual, DType::kBool, {axis.extent, value});
         value = Smaller(value, Subtract(axis.extent, Integer(1)));
       }
