@@ -10,11 +10,11 @@ namespace {
 
 using Kind = Value::Kind;
 
-Tensor TypeOf(const Value& value) {
-  // The cell holds the contents of the last read. Merge uses only their shape
-  // and element type, so later writes need not be included. The contents are
-  // null for a weight that has not been read yet.
-  return value.cell->value;
+// Returns a tensor of the value's shape and element type. That of the last read
+// will do, as writes change neither. A weight that has not been read is read.
+Tensor TypeOf(const Value& value, Machine& machine) {
+  const Tensor& last = value.cell->value;
+  return last.value() != nullptr ? last : machine.Read(*value.cell);
 }
 
 }  // namespace
@@ -54,11 +54,10 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     if (!(is_then ? then : otherwise).is(Kind::kUninitialized)) continue;
     if (given.is_number())
       return PlanOutput(then, otherwise, given.kind, ScalarDType(given.kind));
-    if (given.is_tensor() && TypeOf(given).value() != nullptr &&
-        graph::IsConstant(TypeOf(given).shape())) {
-      Node made =
-          PlanOutput(then, otherwise, Kind::kTensor, TypeOf(given).dtype());
-      outputs_.back().fill = TypeOf(given).shape();
+    const Tensor type = given.is_tensor() ? TypeOf(given, machine) : Tensor();
+    if (type.value() != nullptr && graph::IsConstant(type.shape())) {
+      Node made = PlanOutput(then, otherwise, Kind::kTensor, type.dtype());
+      outputs_.back().fill = type.shape();
       return made;
     }
     if (!given.is_sequence()) return conflict();
@@ -78,8 +77,8 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     return PlanOutput(then, otherwise, kind, ScalarDType(kind));
   }
   if (then.is_tensor() && otherwise.is_tensor()) {
-    const Tensor a = TypeOf(then);
-    const Tensor b = TypeOf(otherwise);
+    const Tensor a = TypeOf(then, machine);
+    const Tensor b = TypeOf(otherwise, machine);
     if (a.value() == nullptr || b.value() == nullptr) return conflict();
     if (a.dtype() != b.dtype() || a.rank() != b.rank()) {
       other_type_ = name;

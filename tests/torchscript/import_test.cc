@@ -723,6 +723,31 @@ TEST(Import, BranchesForEmptyTensorsOfAnotherRank) {
   }
 }
 
+// A weight that no code has read yet is replaced in one branch.
+TEST(Import, BranchesThatReplaceAWeight) {
+  ArchiveBuilder archive;
+  archive.Code(R"(class Net(Module):
+  __parameters__ = ["w", ]
+  w : Tensor
+  def forward(self: __torch__.Net,
+    x0: Tensor) -> Tensor:
+    y = self.w
+    if bool(torch.gt(torch.sum(x0), 0)):
+      y = torch.neg(x0)
+    else:
+      pass
+    return y
+)");
+  const std::string weight = BytesOf(F32({2}, {5, 6}));
+  archive.Tensor("w", DType::kF32, {2}, {weight.begin(), weight.end()});
+  archive.TracedInput(DType::kF32, {2});
+  const std::string bytes = archive.Finish();
+  ExpectNumbers(RunTorchArchive(bytes, {F32({2}, {1, 2})}),
+                {F32({2}, {-1, -2})});
+  ExpectNumbers(RunTorchArchive(bytes, {F32({2}, {-1, -2})}),
+                {F32({2}, {5, 6})});
+}
+
 // Imports of truncated files and of changed bytes must do no harm.
 TEST(Import, DamagedFiles) {
   for (const std::string_view name : torchscript::SampleModelNames()) {

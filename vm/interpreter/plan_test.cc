@@ -149,8 +149,7 @@ TEST(PlanTest, IndexOutOfRangeIsAnError) {
   void* buffers[] = {table, index, y};
   SerialRunner runner;
   EXPECT_EQ((*plan)->Run(buffers, runner).message(),
-            "dispatch @rows: buffer %t: index 10 in dimension 0 is outside the "
-            "extent 10");
+            "dispatch @rows: buffer %t: expected index 0 in 0..9, found 10");
   index[4] = 9;
   EXPECT_TRUE((*plan)->Run(buffers, runner).ok());
   index[0] = -1;
